@@ -38,5 +38,5 @@ mod value;
 
 pub(crate) use program::Budget;
 pub use program::{Code, Function};
-pub(crate) use statement::View;
+pub(crate) use statement::{View, Watched};
 pub use statement::{Checked, Facts, Known, Truth};

@@ -65,8 +65,14 @@ impl Registers {
     /// The result of the last comparison.
     pub(super) const COMPARED: Registers = Registers(1 << 63);
 
-    /// All registers: the effect always matters.
+    /// All registers, and what else effects concern.
     pub(super) const ALL: Registers = Registers(u64::MAX);
+
+    /// Effects that always matter concern this one, about which something is always known.
+    pub(super) const ALWAYS: Registers = Registers(1 << 62);
+
+    /// The stack, and whether the return address is signed.
+    pub(super) const FRAME: Registers = Registers(1 << 61);
 
     /// A single register; empty for [`NONE`].
     pub(super) const fn of(register: Number) -> Registers {
@@ -123,7 +129,30 @@ impl Effect {
             Effect::Clobber(set) => Registers::of_set(set),
             Effect::Forget => Registers::COMPARED,
             // The result may be known although nothing was known before.
-            _ => Registers::ALL,
+            _ => Registers::ALWAYS,
+        }
+    }
+
+    /// What the effect may change.
+    pub(super) fn changes(&self) -> Registers {
+        match *self {
+            Effect::Copy { to, .. }
+            | Effect::Narrow { to, .. }
+            | Effect::Constant { to, .. }
+            | Effect::Add { to, .. }
+            | Effect::Subtract { to, .. }
+            | Effect::Limit { to, .. }
+            | Effect::Align { register: to, .. }
+            | Effect::Load { to, .. }
+            | Effect::Element { to, .. } => Registers::of(to),
+            Effect::Clobber(set) => Registers::of_set(set),
+            Effect::Call(set) => Registers::of_set(set).with(Registers::FRAME),
+            Effect::Compare { .. } | Effect::CompareNumber { .. } | Effect::Forget => {
+                Registers::COMPARED
+            }
+            Effect::Store { .. } | Effect::Sign(_) | Effect::Authenticate(_) | Effect::Strip => {
+                Registers::FRAME
+            }
         }
     }
 }

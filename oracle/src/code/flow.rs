@@ -310,10 +310,12 @@ impl<'c> Flow<'c> {
     /// last one, and `sp` what SP holds after it. `None` if the stack shows that the function is unusual.
     fn pass(&mut self, at: &mut u32, sp: &mut Packed, state: &mut State) -> Option<Passed> {
         let mut has_effects = false;
-        let mut steps = self.listing.steps_from(*at).iter().peekable();
+        let mut steps = self.listing.steps_from(*at).iter();
+        let mut step = steps.next()?;
         loop {
-            let step = steps.next()?;
-            state.apply_all(step.subjects, self.listing.effects(step), &mut self.tables);
+            if state.concerns(step.subjects) {
+                state.apply_all(self.listing.effects(step), &mut self.tables);
+            }
             // SP is rarely changed.
             let is_new = state.sp() != *sp;
             *sp = state.sp();
@@ -323,13 +325,11 @@ impl<'c> Flow<'c> {
             }
             has_effects |= step.has_effects() && step.next == Next::Following;
             let next = at.saturating_add(1);
-            let goes_on = step.next == Next::Following
-                && step.following == next
-                && steps.peek().is_some_and(|step| step.block == NONE);
-            if !goes_on {
-                return Some(Passed { last: *step, has_effects });
+            let goes_on = step.next == Next::Following && step.following == next;
+            match steps.next().filter(|next| goes_on && next.block == NONE) {
+                Some(following) => (step, *at) = (following, next),
+                None => return Some(Passed { last: *step, has_effects }),
             }
-            *at = next;
         }
     }
 

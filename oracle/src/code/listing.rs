@@ -180,29 +180,28 @@ impl<'c> Listing<'c> {
     ) {
         let Some((part, first)) = self.find_part(place) else { return };
         let Some(mut offset) = part.offset(place) else { return };
-        let (mut goes_on, mut is_after_call) = (false, false);
+        // The instruction that continues at the next one.
+        let mut before = NONE;
+        let mut is_after_call = false;
         while offset < part.code.len() {
             let slot = first.saturating_add(offset);
             let Some(known) = self.lists.index.get(slot).copied() else { return };
             if known != NONE {
-                if goes_on {
+                if before != NONE {
                     self.start_block_at(known);
-                    self.link(self.last(), known);
+                    self.link(before, known);
                 }
                 return;
             }
-            if !goes_on {
+            if before == NONE {
                 self.may_overlap |= self.is_within_instruction(slot);
             }
-            let decoded = self.decode(&part, offset, decoder, surroundings);
-            let Some(Step { address, length, next, effect_count, .. }) = decoded else { return };
-            let (address, next, has_effects) = (*address, *next, *effect_count != 0);
-            let length = usize::from(*length);
+            let Some(number) = self.decode(&part, offset, decoder, surroundings) else { break };
+            let Some(step) = self.lists.steps.last() else { return };
+            let (address, next, has_effects) = (step.address, step.next, step.has_effects());
+            let length = usize::from(step.length);
             offset = offset.saturating_add(length);
-            let number = self.add_last(slot..slot.saturating_add(length));
-            if goes_on {
-                self.link(number.saturating_sub(1), number);
-            }
+            self.number_bytes(slot..slot.saturating_add(length), number);
             // If the call does not return, only jumps of other functions lead here, and with another stack.
             if is_after_call && surroundings.is_entered_elsewhere(address) {
                 self.start_block_at(number);
@@ -212,7 +211,7 @@ impl<'c> Listing<'c> {
                 Next::Following => is_after_call && !has_effects,
                 _ => false,
             };
-            goes_on = match next {
+            let goes_on = match next {
                 Next::Following => true,
                 Next::Jump(to) => {
                     places.extend(self.contains(to).then_some(to));
@@ -232,21 +231,27 @@ impl<'c> Listing<'c> {
                 }
                 Next::Indirect(_) | Next::Return | Next::Stop => false,
             };
+            before = number;
             if !goes_on {
-                return;
+                break;
             }
+        }
+        // Nothing was decoded after it.
+        if before != NONE {
+            self.link(before, NONE);
         }
     }
 
-    /// Decodes an instruction.
+    /// Decodes an instruction. Returns its number; `None` if it is none.
     fn decode(
         &mut self,
         part: &Part<'c>,
         offset: usize,
         decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
-    ) -> Option<&Step> {
+    ) -> Option<u32> {
         let address = part.start.wrapping_add(offset as u64);
+        let number = u32::try_from(self.lists.steps.len()).ok()?;
         let first_effect = self.lists.effects.len();
         let decoded = decoder.decode(part.code, offset, address, &mut self.lists.effects);
         let Some((length, next)) = decoded else {
@@ -263,10 +268,10 @@ impl<'c> Listing<'c> {
             subjects: effects.iter().fold(Registers::default(), |all, e| all.with(e.subjects())),
             is_final: false,
             next: surroundings.next(address, length, next),
-            following: NONE,
+            following: number.checked_add(1)?,
             block: NONE,
         });
-        self.lists.steps.last()
+        Some(number)
     }
 
     /// Notes that a call does not return. Returns false if that is known.
@@ -275,18 +280,13 @@ impl<'c> Listing<'c> {
         step.is_some_and(|step| !core::mem::replace(&mut step.is_final, true))
     }
 
-    /// The number of the instruction that was decoded last.
-    fn last(&self) -> u32 {
-        u32::try_from(self.lists.steps.len()).map_or(NONE, |count| count.wrapping_sub(1))
-    }
-
-    /// Notes the bytes of the instruction that was decoded last. Returns its number.
-    fn add_last(&mut self, bytes: Range<usize>) -> u32 {
-        let number = self.last();
-        let Some([first, others @ ..]) = self.lists.index.get_mut(bytes) else { return number };
-        *first = number;
-        self.may_overlap |= others.iter().fold(NONE, |all, other| all & other) != NONE;
-        number
+    /// Notes the bytes of the instruction that was decoded last.
+    #[inline]
+    fn number_bytes(&mut self, bytes: Range<usize>, number: u32) {
+        if let Some([first, others @ ..]) = self.lists.index.get_mut(bytes) {
+            *first = number;
+            self.may_overlap |= others.iter().fold(NONE, |all, other| all & other) != NONE;
+        }
     }
 
     /// Whether the bytes before one may be the start of an instruction that contains it.

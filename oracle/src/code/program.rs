@@ -18,7 +18,7 @@ use super::image::Image;
 use super::leads::Followed;
 use super::scan::Scan;
 use super::state::State;
-use super::statement::Facts;
+use super::statement::{Facts, Watched};
 use super::surroundings::{Entry, Exceptions, Part, Surroundings};
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
@@ -342,29 +342,48 @@ impl Function<'_> {
             && place.address < self.range.end
     }
 
+    /// What the truth of most frames depends on.
+    pub(crate) fn viewed(&self) -> Watched {
+        Watched::viewed(self.abi)
+    }
+
     /// Passes the first address and the end of each instruction in `range` that is reached, with the facts before it, to
     /// `visit`, in the order of addresses.
-    pub fn visit(&mut self, range: Range<u64>, mut visit: impl FnMut(u64, u64, Facts<'_>)) {
+    pub fn visit(&mut self, range: Range<u64>, visit: impl FnMut(u64, u64, Facts<'_>)) {
+        self.visit_runs(range, Watched::ALL, |start| start.saturating_add(1), visit);
+    }
+
+    /// The same for runs of instructions before which the same is known about the `watched` registers and the stack. `until` returns
+    /// an address before which the run that starts at an address has to end, as far as instructions do.
+    pub(crate) fn visit_runs(
+        &mut self,
+        range: Range<u64>,
+        watched: Watched,
+        mut until: impl FnMut(u64) -> u64,
+        mut visit: impl FnMut(u64, u64, Facts<'_>),
+    ) {
         let abi = self.abi;
         let start = range.start.max(self.range.start.address);
         let base = self.base;
         let range = start.wrapping_add(base)..range.end.min(self.range.end).wrapping_add(base);
-        let mut visit = |from: u64, to: u64, facts: Facts<'_>| {
-            visit(from.wrapping_sub(base), to.wrapping_sub(base), facts);
+        let mut visit = |from: u64, to: u64, state: &State| {
+            visit(from.wrapping_sub(base), to.wrapping_sub(base), Facts { state, abi });
         };
         if let [flow] = self.flows.as_mut_slice() {
-            return flow.visit(range, |from, to, state| visit(from, to, Facts { state, abi }));
+            let until = |from: u64| until(from.wrapping_sub(base)).wrapping_add(base);
+            return flow.visit(range, watched.0, until, visit);
         }
         // What is known is true for all functions to which the code belongs.
         let mut states: BTreeMap<u64, (u64, State)> = BTreeMap::new();
         for flow in &mut self.flows {
-            flow.visit(range.clone(), |from, to, state| {
+            let until = |from: u64| from.saturating_add(1);
+            flow.visit(range.clone(), Watched::ALL.0, until, |from, to, state| {
                 let (_, known) = states.entry(from).or_insert_with(|| (to, state.clone()));
                 known.join(state);
             });
         }
         for (from, (to, state)) in &states {
-            visit(*from, *to, Facts { state, abi });
+            visit(*from, *to, state);
         }
     }
 

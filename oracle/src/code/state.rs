@@ -111,8 +111,9 @@ impl State {
     }
 
     /// Whether effects on these registers may change anything: see [`Effect::subjects`].
+    #[inline]
     pub(super) fn concerns(&self, subjects: Registers) -> bool {
-        subjects.meet(self.known.with(self.in_comparison)) || subjects == Registers::ALL
+        subjects.meet(self.known.with(self.in_comparison).with(Registers::ALWAYS))
     }
 
     /// What SP holds.
@@ -126,18 +127,11 @@ impl State {
         base.plus(i64::from(offset))
     }
 
-    /// Applies the effects of an instruction on these registers: see [`Effect::subjects`].
+    /// Applies the effects of an instruction.
     #[inline]
-    pub(super) fn apply_all(
-        &mut self,
-        subjects: Registers,
-        effects: &[Effect],
-        tables: &mut Tables,
-    ) {
-        if self.concerns(subjects) {
-            for effect in effects {
-                self.apply(*effect, tables);
-            }
+    pub(super) fn apply_all(&mut self, effects: &[Effect], tables: &mut Tables) {
+        for effect in effects {
+            self.apply(*effect, tables);
         }
     }
 

@@ -4,7 +4,7 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::rows::Chunk;
 use super::{Contradiction, ProofSums, Proofs};
-use crate::code::{Budget, Checked, Code, Facts, Function, Truth, View};
+use crate::code::{Budget, Checked, Code, Facts, Function, Truth, View, Watched};
 use crate::compare::piece::{Piece, Stated, Statement};
 use crate::compare::ruling::Wrong;
 use crate::compare::verdict::Fields;
@@ -52,9 +52,16 @@ impl<'c> Examined<'c> {
         if !code.is_stub(range.start) && is_entered_unusually(&mut function, pieces) {
             return;
         }
+        let frames = pieces.iter().flat_map(|piece| <[_; 2]>::from(frames(piece))).flatten();
+        let watched = frames.fold(function.viewed(), Watched::with);
+        let mut ends = pieces.iter().flat_map(|piece| [piece.start.address, piece.end]).peekable();
+        let until = |start: u64| {
+            while ends.next_if(|end| *end <= start).is_some() {}
+            ends.peek().copied().unwrap_or(range.end)
+        };
         let mut rest = pieces;
         let mut judged: Option<(View, Judged)> = None;
-        function.visit(range.start.address..range.end, |from, to, facts| {
+        function.visit_runs(range.start.address..range.end, watched, until, |from, to, facts| {
             while let Some((_, others)) = rest.split_first().filter(|(first, _)| first.end <= from)
             {
                 (rest, judged) = (others, None);
@@ -71,7 +78,7 @@ impl<'c> Examined<'c> {
                 }
             };
             // An instruction may end after the function, and another row may start in it.
-            self.instruction(piece, truths, from, to.min(piece.end), &facts);
+            self.instructions(piece, truths, from, to.min(piece.end), &facts);
         });
     }
 
@@ -86,8 +93,8 @@ impl<'c> Examined<'c> {
         unreached(&mut self.proofs.cfi, &piece.cfi, bytes);
     }
 
-    /// Adds an instruction.
-    fn instruction(
+    /// Adds instructions, before which the code says the same.
+    fn instructions(
         &mut self,
         piece: &Piece<'c>,
         judged: Judged,
@@ -172,7 +179,7 @@ fn is_entered_unusually(function: &mut Function<'_>, pieces: &[Piece<'_>]) -> bo
     is_refuted.unwrap_or(frames.iter().flatten().next().is_none())
 }
 
-/// Adds bytes of an instruction that are reached.
+/// Adds bytes of instructions that are reached.
 fn reached<F: Copy>(
     sums: &mut ProofSums,
     statement: &Statement<F>,
