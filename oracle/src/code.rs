@@ -18,6 +18,7 @@ mod decoder;
 mod effect;
 mod flow;
 mod image;
+mod latest;
 mod leads;
 mod listing;
 mod lists;
@@ -36,6 +37,7 @@ mod table;
 mod tests;
 mod value;
 
+pub(crate) use latest::Latest;
 pub(crate) use program::Budget;
 pub use program::{Code, Function};
 pub(crate) use statement::{View, Watched};

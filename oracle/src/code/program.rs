@@ -15,6 +15,7 @@ use super::decoder::Machine;
 use super::effect::Next;
 use super::flow::Flow;
 use super::image::Image;
+use super::latest::Latest;
 use super::leads::Followed;
 use super::scan::Scan;
 use super::state::State;
@@ -122,14 +123,15 @@ impl<'e> Code<'e> {
     /// kernel enters it after a signal, with a stack of its own, or if CFI says that it is entered with another's frame.
     #[must_use]
     pub fn function(&self, place: CodeAddress) -> Option<Function<'e>> {
-        self.function_within(place, &self.budget)
+        self.function_within(place, &self.budget, &mut Latest::default())
     }
 
-    /// The same as [`Code::function`], within a budget.
+    /// The same as [`Code::function`], within a budget. `latest` may have a function that it needs.
     pub(crate) fn function_within(
         &self,
         place: CodeAddress,
         budget: &Budget,
+        latest: &mut Latest<'e>,
     ) -> Option<Function<'e>> {
         let index = self.image.find(place)?;
         let range = *self.functions().get(index)?;
@@ -141,7 +143,7 @@ impl<'e> Code<'e> {
         let start = range.start;
         let address = self.image.flat(start);
         let evidence = self.evidence(index);
-        let callers = self.callers(index, budget);
+        let callers = self.callers(index, budget, latest);
         let is_function = match evidence {
             Evidence::Strong => true,
             Evidence::Weak => {
@@ -158,10 +160,25 @@ impl<'e> Code<'e> {
         if !is_understood {
             flows.clear();
         } else if is_function || flows.is_empty() {
-            flows.push(self.flow(index, is_function, budget)?);
+            flows.push((index, self.flow(index, is_function, budget, latest)?));
         }
+        let last = flows.last().map(|(last, _)| *last).filter(|last| *last != index || is_function);
+        let flows = flows.into_iter().map(|(_, flow)| flow).collect();
         let base = address.wrapping_sub(start.address);
-        Some(Function { abi: self.abi, range, base, flows })
+        Some(Function { abi: self.abi, range, base, flows, last })
+    }
+
+    /// The function to which `functions()[index]` belongs, if that is only a part of it and comes before it: compilers collect
+    /// code that is rarely executed. A function's parts are best examined right after it.
+    pub(crate) fn owner(&self, index: usize) -> Option<usize> {
+        let [owner] = *self.scan.sources(index).as_slice() else { return None };
+        let is_part = self.is_part(index) && !self.is_part(owner);
+        (is_part && owner > index).then_some(owner)
+    }
+
+    /// Whether `functions()[index]` is only a part of other functions, as far as is known.
+    fn is_part(&self, index: usize) -> bool {
+        self.evidence(index) == Evidence::None && !self.is_unused(index)
     }
 
     /// How certain it is that a function starts where `functions()[index]` does, and that it is no part of another one.
@@ -186,7 +203,7 @@ impl<'e> Code<'e> {
     }
 
     /// Examines the functions with jumps into a function.
-    fn callers(&self, index: usize, budget: &Budget) -> Callers<'e> {
+    fn callers(&self, index: usize, budget: &Budget, latest: &mut Latest<'e>) -> Callers<'e> {
         let start =
             self.functions().get(index).map_or(0, |function| self.image.flat(function.start));
         let sources = self.scan.sources(index);
@@ -194,7 +211,7 @@ impl<'e> Code<'e> {
         let mut callers = Callers { flows: Vec::new(), is_tail_called: false, are_all_known };
         for source in sources.into_iter().take(MOST_SOURCES) {
             // Parts of functions are examined with the functions to which they belong.
-            let is_part = self.evidence(source) == Evidence::None && !self.is_unused(source);
+            let is_part = self.is_part(source);
             let known = self.followed.get(source).filter(|_| !is_part);
             if let Some(leads) = known.filter(|leads| !leads.contains(start))
                 && budget.spend(leads.blocks)
@@ -204,14 +221,15 @@ impl<'e> Code<'e> {
                 callers.are_all_known &= has_tail_call;
                 continue;
             }
-            let Some(flow) = (!is_part).then(|| self.flow(source, true, budget)).flatten() else {
+            let flow = (!is_part).then(|| self.flow(source, true, budget, latest)).flatten();
+            let Some(flow) = flow else {
                 callers.are_all_known = false;
                 continue;
             };
             let has_tail_call = flow.has_tail_call(start);
             callers.is_tail_called |= has_tail_call;
             if flow.contains(start) {
-                callers.flows.push(flow);
+                callers.flows.push((source, flow));
             } else {
                 callers.are_all_known &= has_tail_call;
             }
@@ -220,7 +238,20 @@ impl<'e> Code<'e> {
     }
 
     /// Follows a function from the places in it that are called, and from its start if that is an entry.
-    fn flow(&self, index: usize, from_start: bool, budget: &Budget) -> Option<Flow<'e>> {
+    fn flow(
+        &self,
+        index: usize,
+        from_start: bool,
+        budget: &Budget,
+        latest: &mut Latest<'e>,
+    ) -> Option<Flow<'e>> {
+        if from_start
+            && let Some(leads) = self.followed.get(index)
+            && let Some(flow) = latest.take(index)
+            && budget.spend(leads.blocks)
+        {
+            return Some(flow);
+        }
         let CodeRange { start, end } = *self.functions().get(index)?;
         let part = self.image.part(index)?;
         let called = self.scan.called_within(start, end).iter();
@@ -254,8 +285,8 @@ enum Evidence {
 
 /// The functions with jumps into another.
 struct Callers<'e> {
-    /// The functions that contain it.
-    flows: Vec<Flow<'e>>,
+    /// The functions that contain it, and their numbers.
+    flows: Vec<(usize, Flow<'e>)>,
     /// Whether one of them calls its start with a jump.
     is_tail_called: bool,
     /// Whether all of the jumps are one or the other.
@@ -325,9 +356,16 @@ pub struct Function<'e> {
     base: u64,
     /// The functions that the code belongs to: itself, or those that jump into it with their own frames.
     flows: Vec<Flow<'e>>,
+    /// The number of the last one, if it was followed from its start.
+    last: Option<usize>,
 }
 
-impl Function<'_> {
+impl<'e> Function<'e> {
+    /// The last of the functions that the code belongs to, and its number, if it was followed from its start.
+    pub(super) fn into_last(mut self) -> Option<(usize, Flow<'e>)> {
+        self.last.zip(self.flows.pop())
+    }
+
     /// The function's code.
     #[must_use]
     pub const fn range(&self) -> CodeRange {

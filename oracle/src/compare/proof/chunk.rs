@@ -4,7 +4,7 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::rows::Chunk;
 use super::{Contradiction, ProofSums, Proofs};
-use crate::code::{Budget, Checked, Code, Facts, Function, Truth, View, Watched};
+use crate::code::{Budget, Checked, Code, Facts, Function, Latest, Truth, View, Watched};
 use crate::compare::piece::{Piece, Stated, Statement};
 use crate::compare::ruling::Wrong;
 use crate::compare::verdict::Fields;
@@ -18,40 +18,40 @@ pub(super) struct Examined<'c> {
 }
 
 /// Holds the rows about the functions of a chunk against their code.
-pub(super) fn examine<'c>(code: &Code<'_>, chunk: &Chunk<'_, 'c>) -> Examined<'c> {
-    let bytes = chunk.functions.iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
-    let budget = Budget::of(bytes);
+pub(super) fn examine<'c>(code: &Code<'_>, chunk: &Chunk<'c>) -> Examined<'c> {
+    let budget = Budget::of(chunk.bytes());
     let mut examined = Examined::default();
-    let mut rest = chunk.pieces.as_slice();
-    for range in chunk.functions {
-        let here = |piece: &Piece<'_>| {
-            (piece.start.section, piece.start.address) < (range.start.section, range.end)
-        };
-        let (pieces, others) = rest.split_at(rest.iter().take_while(|piece| here(piece)).count());
-        rest = others;
-        if !pieces.is_empty() {
-            examined.function(code, *range, pieces, &budget);
-        }
+    let mut latest = Latest::default();
+    for (range, pieces) in chunk.functions() {
+        examined.function(code, range, pieces, &budget, &mut latest);
     }
     examined
 }
 
 impl<'c> Examined<'c> {
     /// Examines a function, which has `pieces`.
-    fn function(
+    fn function<'e>(
         &mut self,
-        code: &Code<'_>,
+        code: &Code<'e>,
         range: CodeRange,
         pieces: &[Piece<'c>],
         budget: &Budget,
+        latest: &mut Latest<'e>,
     ) {
         for piece in pieces {
             self.add(piece, piece.end.saturating_sub(piece.start.address));
         }
-        let Some(mut function) = code.function_within(range.start, budget) else { return };
-        if !code.is_stub(range.start) && is_entered_unusually(&mut function, pieces) {
-            return;
+        let function = code.function_within(range.start, budget, latest);
+        let Some(mut function) = function else { return };
+        if code.is_stub(range.start) || !is_entered_unusually(&mut function, pieces) {
+            self.judge(&mut function, pieces);
         }
+        latest.keep(function);
+    }
+
+    /// Judges the pieces of a function by what is known before each instruction.
+    fn judge(&mut self, function: &mut Function<'_>, pieces: &[Piece<'c>]) {
+        let range = function.range();
         let frames = pieces.iter().flat_map(|piece| <[_; 2]>::from(frames(piece))).flatten();
         let watched = frames.fold(function.viewed(), Watched::with);
         let mut ends = pieces.iter().flat_map(|piece| [piece.start.address, piece.end]).peekable();
