@@ -9,6 +9,7 @@ use sframe_validator::Abi;
 use super::effect::{Condition, Decoder, Next};
 use super::leads::Leads;
 use super::listing::Listing;
+use super::memory::Memory;
 use super::queue::{Edge, Origin, Queue};
 use super::state::State;
 use super::step::{NONE, Step};
@@ -24,7 +25,7 @@ const MOST_VISITS: usize = 64;
 
 /// What leads to a block, and the state at its start.
 #[derive(Clone, Debug)]
-struct Block {
+pub(super) struct Block {
     origin: Origin,
     state: State,
 }
@@ -55,6 +56,8 @@ pub(super) struct Flow<'c> {
     entries: Vec<Entry>,
     /// The blocks that were reached. Empty before the first round, and before one that starts anew.
     blocks: Vec<Option<Block>>,
+    /// The blocks to be executed. Empty between rounds.
+    queue: Queue,
     /// The blocks whose jumps may lead elsewhere once more of the function is known.
     unfinished: Vec<u32>,
     /// The targets of indirect jumps, by instruction.
@@ -75,6 +78,15 @@ pub(super) struct Flow<'c> {
     order: Vec<(u64, u32)>,
 }
 
+impl Drop for Flow<'_> {
+    fn drop(&mut self) {
+        let lists = self.listing.take_lists();
+        let (blocks, queue) =
+            (core::mem::take(&mut self.blocks), core::mem::take(&mut self.queue));
+        Memory { lists, blocks, queue }.keep();
+    }
+}
+
 impl<'c> Flow<'c> {
     /// Follows the function in `part` from `entries`.
     pub(super) fn of(
@@ -84,12 +96,14 @@ impl<'c> Flow<'c> {
         decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
     ) -> Flow<'c> {
+        let Memory { lists, blocks, queue } = Memory::reused();
         let mut flow = Flow {
             abi,
-            listing: Listing::empty(),
+            listing: Listing::within(lists),
             tables: Tables::default(),
             entries,
-            blocks: Vec::new(),
+            blocks,
+            queue,
             unfinished: Vec::new(),
             targets: BTreeMap::new(),
             resolved: BTreeSet::new(),
@@ -150,7 +164,8 @@ impl<'c> Flow<'c> {
         }
         self.resolved.clear();
         let mut news = News::default();
-        let mut queue = Queue::new(self.listing.block_count());
+        let mut queue = core::mem::take(&mut self.queue);
+        queue.make_room(self.listing.block_count());
         if self.blocks.is_empty() {
             self.start(&mut queue, &mut news);
         } else {
@@ -165,6 +180,7 @@ impl<'c> Flow<'c> {
             let Some((edge, state)) = queue.pop_deferred() else { break };
             self.enter(edge, &state, &mut queue, &mut news);
         }
+        self.queue = queue;
         news.places.sort_unstable();
         news.places.dedup();
         news.is_refuted |= self.doubt_calls(surroundings);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::effect::{Decoder, Effect, Next, Registers};
-use super::lists::Lists;
+use super::memory::Lists;
 use super::step::{NONE, Step};
 use super::surroundings::{Exceptions, Part, Surroundings};
 
@@ -32,23 +32,22 @@ pub(super) struct Listing<'c> {
     may_overlap: bool,
 }
 
-impl Drop for Listing<'_> {
-    fn drop(&mut self) {
-        core::mem::take(&mut self.lists).keep();
-    }
-}
-
 impl<'c> Listing<'c> {
-    /// Without any code.
-    pub(super) fn empty() -> Listing<'c> {
+    /// Without any code; `lists` are empty.
+    pub(super) fn within(lists: Lists) -> Listing<'c> {
         Listing {
-            parts: Vec::new(),
-            lists: Lists::reused(),
+            parts: Vec::with_capacity(1),
+            lists,
             exceptions: Exceptions::default(),
             not_code: BTreeSet::new(),
             is_too_large: false,
             may_overlap: false,
         }
+    }
+
+    /// Takes the memory of the listing, which is no longer needed.
+    pub(super) fn take_lists(&mut self) -> Lists {
+        core::mem::take(&mut self.lists)
     }
 
     /// Adds a piece of code to the function.
