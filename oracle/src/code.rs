@@ -41,5 +41,5 @@ mod value;
 pub(crate) use latest::Latest;
 pub(crate) use program::Budget;
 pub use program::{Code, Function};
-pub(crate) use statement::{View, Watched};
 pub use statement::{Checked, Facts, Known, Truth};
+pub(crate) use statement::{View, Watched};

@@ -6,8 +6,8 @@
 /// A register by its DWARF number.
 pub(super) type Number = u8;
 
-/// No register: an address without a base, or an unknown value.
-pub(super) const NONE: Number = u8::MAX;
+/// No register: an address without a base, or an unknown value. Nothing is ever known about it.
+pub(super) const NONE: Number = 60;
 
 /// A register of the decoder's own, for steps within an instruction.
 pub(super) const SCRATCH: Number = 33;
@@ -57,7 +57,7 @@ pub(super) enum Effect {
     Strip,
 }
 
-/// A set of registers by bits, and [`Registers::COMPARED`].
+/// A set of registers by bits, and of what else effects concern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Registers(u64);
 
@@ -74,9 +74,9 @@ impl Registers {
     /// The stack, and whether the return address is signed.
     pub(super) const FRAME: Registers = Registers(1 << 61);
 
-    /// A single register; empty for [`NONE`].
+    /// A single register, or [`NONE`].
     pub(super) const fn of(register: Number) -> Registers {
-        Registers(if (register as usize) < REGISTERS { 1 << register } else { 0 })
+        Registers(1 << (register & 63))
     }
 
     /// The registers of a set of the first 32.

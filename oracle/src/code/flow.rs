@@ -81,8 +81,7 @@ pub(super) struct Flow<'c> {
 impl Drop for Flow<'_> {
     fn drop(&mut self) {
         let lists = self.listing.take_lists();
-        let (blocks, queue) =
-            (core::mem::take(&mut self.blocks), core::mem::take(&mut self.queue));
+        let (blocks, queue) = (core::mem::take(&mut self.blocks), core::mem::take(&mut self.queue));
         Memory { lists, blocks, queue }.keep();
     }
 }
@@ -460,12 +459,11 @@ impl<'c> Flow<'c> {
 
     /// Enters a block in exactly this state.
     fn join(&mut self, edge: Edge, state: &State, queue: &mut Queue, news: &mut News) {
-        let address = self.listing.block_address(edge.to);
         let block = usize::try_from(edge.to).ok().and_then(|to| self.blocks.get_mut(to));
         let Some(place) = block else { return };
         let Some(block) = place else {
             *place = Some(Block { origin: edge.origin, state: state.clone() });
-            return queue.push(address, edge.to);
+            return queue.push(self.listing.block_address(edge.to), edge.to);
         };
         let origin = block.origin;
         if block.state.contradicts(state) {
@@ -484,7 +482,7 @@ impl<'c> Flow<'c> {
         }
         block.origin = origin.min(edge.origin);
         if block.state.join(state) {
-            queue.push(address, edge.to);
+            queue.push(self.listing.block_address(edge.to), edge.to);
         }
     }
 }

@@ -205,11 +205,7 @@ impl<'c> Listing<'c> {
             if is_after_call && surroundings.is_entered_elsewhere(address) {
                 self.start_block_at(number);
             }
-            is_after_call = match next {
-                Next::Call(_) => true,
-                Next::Following => is_after_call && !has_effects,
-                _ => false,
-            };
+            is_after_call &= !has_effects && next == Next::Following;
             let goes_on = match next {
                 Next::Following => true,
                 Next::Jump(to) => {
@@ -221,6 +217,7 @@ impl<'c> Listing<'c> {
                     true
                 }
                 Next::Call(function) => {
+                    is_after_call = true;
                     places.extend(self.exceptions.pad_of(address));
                     let is_endless = function.is_some_and(|f| surroundings.never_returns(f));
                     if is_endless {

@@ -59,6 +59,10 @@ impl Budget {
         Budget(AtomicU64::new(bytes.saturating_mul(BLOCKS_PER_BYTE).saturating_add(LARGEST)))
     }
 
+    fn left(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// Returns false if less is left.
     fn spend(&self, blocks: u64) -> bool {
         let spend = |left: u64| left.checked_sub(blocks);
@@ -261,12 +265,15 @@ impl<'e> Code<'e> {
         if from_start && !self.scan.is_called(start) {
             entries.push(Entry { address: self.image.flat(start), is_called: false });
         }
-        let around = Around { code: self, budget, spent: Cell::new(Some(0)) };
+        let left = budget.left();
+        let around = Around { code: self, left, spent: Cell::new(Some(0)) };
         let flow = match Machine::of(self.abi)? {
             Machine::Amd64(mut it) => Flow::of(self.abi, part, entries, &mut *it, &around),
             Machine::Aarch64(mut it) => Flow::of(self.abi, part, entries, &mut it, &around),
         };
-        if let Some(blocks) = around.spent.get().filter(|_| from_start) {
+        let spent = around.spent.get();
+        budget.spend(spent.unwrap_or(left));
+        if let Some(blocks) = spent.filter(|_| from_start) {
             self.followed.add(index, || flow.leads(blocks));
         }
         Some(flow)
@@ -296,8 +303,9 @@ struct Callers<'e> {
 /// The surroundings of a function in a file.
 struct Around<'r, 'e> {
     code: &'r Code<'e>,
-    budget: &'r Budget,
-    /// The number of blocks that were executed; `None` if the budget was too small.
+    /// The number of blocks that may be executed.
+    left: u64,
+    /// The number of blocks that were executed; `None` if it would have to be larger.
     spent: Cell<Option<u64>>,
 }
 
@@ -337,10 +345,9 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
     }
 
     fn spend(&self) -> bool {
-        let has_spent = self.budget.spend(1);
-        let spent = self.spent.get().filter(|_| has_spent);
+        let spent = self.spent.get().filter(|spent| *spent < self.left);
         self.spent.set(spent.map(|blocks| blocks.saturating_add(1)));
-        has_spent
+        spent.is_some()
     }
 
     fn is_entered_elsewhere(&self, address: u64) -> bool {
