@@ -12,6 +12,7 @@
 
 mod aarch64;
 mod amd64;
+mod block;
 mod bounds;
 mod calls;
 mod decoder;

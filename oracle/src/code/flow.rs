@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sframe_validator::Abi;
 
+use super::block::Block;
 use super::effect::{Condition, Decoder, Next};
 use super::leads::Leads;
 use super::listing::Listing;
@@ -22,13 +23,6 @@ use super::value::{Packed, Value};
 const MOST_ROUNDS: usize = 24;
 /// The maximum number of times, on average, that its blocks are executed in a round.
 const MOST_VISITS: usize = 64;
-
-/// What leads to a block, and the state at its start.
-#[derive(Clone, Debug)]
-pub(super) struct Block {
-    origin: Origin,
-    state: State,
-}
 
 /// What a round found out for the next.
 #[derive(Default)]

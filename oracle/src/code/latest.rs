@@ -1,6 +1,5 @@
 //! The function that was followed last.
 
-use super::Function;
 use super::flow::Flow;
 
 /// The function that was followed last, and its number. It is asked for again by its parts, if they are examined right after it.
@@ -8,9 +7,9 @@ use super::flow::Flow;
 pub(crate) struct Latest<'e>(Option<(usize, Flow<'e>)>);
 
 impl<'e> Latest<'e> {
-    /// Keeps the function to which the code of `function` belongs.
-    pub(crate) fn keep(&mut self, function: Function<'e>) {
-        self.0 = function.into_last();
+    /// Keeps a function instead of the one before.
+    pub(super) fn keep(&mut self, function: Option<(usize, Flow<'e>)>) {
+        self.0 = function;
     }
 
     /// Takes a function, if it is the one that was followed last.

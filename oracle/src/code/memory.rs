@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
+use super::block::Block;
 use super::effect::Effect;
-use super::flow::Block;
 use super::queue::Queue;
 use super::step::Step;
 

@@ -368,9 +368,9 @@ pub struct Function<'e> {
 }
 
 impl<'e> Function<'e> {
-    /// The last of the functions that the code belongs to, and its number, if it was followed from its start.
-    pub(super) fn into_last(mut self) -> Option<(usize, Flow<'e>)> {
-        self.last.zip(self.flows.pop())
+    /// Keeps the last of the functions that the code belongs to, if it was followed from its start.
+    pub(crate) fn keep_in(mut self, latest: &mut Latest<'e>) {
+        latest.keep(self.last.zip(self.flows.pop()));
     }
 
     /// The function's code.

@@ -46,7 +46,7 @@ impl<'c> Examined<'c> {
         if code.is_stub(range.start) || !is_entered_unusually(&mut function, pieces) {
             self.judge(&mut function, pieces);
         }
-        latest.keep(function);
+        function.keep_in(latest);
     }
 
     /// Judges the pieces of a function by what is known before each instruction.
