@@ -12,18 +12,21 @@
 
 mod aarch64;
 mod amd64;
+mod block;
 mod bounds;
 mod calls;
 mod decoder;
 mod effect;
 mod flow;
 mod image;
+mod latest;
 mod leads;
 mod listing;
-mod lists;
+mod memory;
 mod places;
 mod program;
 mod queue;
+mod recent;
 mod relocated;
 mod scan;
 mod slots;
@@ -36,7 +39,8 @@ mod table;
 mod tests;
 mod value;
 
+pub(crate) use latest::Latest;
 pub(crate) use program::Budget;
 pub use program::{Code, Function};
-pub(crate) use statement::View;
 pub use statement::{Checked, Facts, Known, Truth};
+pub(crate) use statement::{View, Watched};

@@ -6,8 +6,8 @@
 /// A register by its DWARF number.
 pub(super) type Number = u8;
 
-/// No register: an address without a base, or an unknown value.
-pub(super) const NONE: Number = u8::MAX;
+/// No register: an address without a base, or an unknown value. Nothing is ever known about it.
+pub(super) const NONE: Number = 60;
 
 /// A register of the decoder's own, for steps within an instruction.
 pub(super) const SCRATCH: Number = 33;
@@ -57,7 +57,7 @@ pub(super) enum Effect {
     Strip,
 }
 
-/// A set of registers by bits, and [`Registers::COMPARED`].
+/// A set of registers by bits, and of what else effects concern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Registers(u64);
 
@@ -65,12 +65,18 @@ impl Registers {
     /// The result of the last comparison.
     pub(super) const COMPARED: Registers = Registers(1 << 63);
 
-    /// All registers: the effect always matters.
+    /// All registers, and what else effects concern.
     pub(super) const ALL: Registers = Registers(u64::MAX);
 
-    /// A single register; empty for [`NONE`].
+    /// Effects that always matter concern this one, about which something is always known.
+    pub(super) const ALWAYS: Registers = Registers(1 << 62);
+
+    /// The stack, and whether the return address is signed.
+    pub(super) const FRAME: Registers = Registers(1 << 61);
+
+    /// A single register, or [`NONE`].
     pub(super) const fn of(register: Number) -> Registers {
-        Registers(if (register as usize) < REGISTERS { 1 << register } else { 0 })
+        Registers(1 << (register & 63))
     }
 
     /// The registers of a set of the first 32.
@@ -123,7 +129,30 @@ impl Effect {
             Effect::Clobber(set) => Registers::of_set(set),
             Effect::Forget => Registers::COMPARED,
             // The result may be known although nothing was known before.
-            _ => Registers::ALL,
+            _ => Registers::ALWAYS,
+        }
+    }
+
+    /// What the effect may change.
+    pub(super) fn changes(&self) -> Registers {
+        match *self {
+            Effect::Copy { to, .. }
+            | Effect::Narrow { to, .. }
+            | Effect::Constant { to, .. }
+            | Effect::Add { to, .. }
+            | Effect::Subtract { to, .. }
+            | Effect::Limit { to, .. }
+            | Effect::Align { register: to, .. }
+            | Effect::Load { to, .. }
+            | Effect::Element { to, .. } => Registers::of(to),
+            Effect::Clobber(set) => Registers::of_set(set),
+            Effect::Call(set) => Registers::of_set(set).with(Registers::FRAME),
+            Effect::Compare { .. } | Effect::CompareNumber { .. } | Effect::Forget => {
+                Registers::COMPARED
+            }
+            Effect::Store { .. } | Effect::Sign(_) | Effect::Authenticate(_) | Effect::Strip => {
+                Registers::FRAME
+            }
         }
     }
 }

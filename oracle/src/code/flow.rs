@@ -6,9 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sframe_validator::Abi;
 
+use super::block::Block;
 use super::effect::{Condition, Decoder, Next};
 use super::leads::Leads;
 use super::listing::Listing;
+use super::memory::Memory;
 use super::queue::{Edge, Origin, Queue};
 use super::state::State;
 use super::step::{NONE, Step};
@@ -21,13 +23,6 @@ use super::value::{Packed, Value};
 const MOST_ROUNDS: usize = 24;
 /// The maximum number of times, on average, that its blocks are executed in a round.
 const MOST_VISITS: usize = 64;
-
-/// What leads to a block, and the state at its start.
-#[derive(Clone, Debug)]
-struct Block {
-    origin: Origin,
-    state: State,
-}
 
 /// What a round found out for the next.
 #[derive(Default)]
@@ -55,6 +50,8 @@ pub(super) struct Flow<'c> {
     entries: Vec<Entry>,
     /// The blocks that were reached. Empty before the first round, and before one that starts anew.
     blocks: Vec<Option<Block>>,
+    /// The blocks to be executed. Empty between rounds.
+    queue: Queue,
     /// The blocks whose jumps may lead elsewhere once more of the function is known.
     unfinished: Vec<u32>,
     /// The targets of indirect jumps, by instruction.
@@ -75,6 +72,14 @@ pub(super) struct Flow<'c> {
     order: Vec<(u64, u32)>,
 }
 
+impl Drop for Flow<'_> {
+    fn drop(&mut self) {
+        let lists = self.listing.take_lists();
+        let (blocks, queue) = (core::mem::take(&mut self.blocks), core::mem::take(&mut self.queue));
+        Memory { lists, blocks, queue }.keep();
+    }
+}
+
 impl<'c> Flow<'c> {
     /// Follows the function in `part` from `entries`.
     pub(super) fn of(
@@ -84,12 +89,14 @@ impl<'c> Flow<'c> {
         decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
     ) -> Flow<'c> {
+        let Memory { lists, blocks, queue } = Memory::reused();
         let mut flow = Flow {
             abi,
-            listing: Listing::empty(),
+            listing: Listing::within(lists),
             tables: Tables::default(),
             entries,
-            blocks: Vec::new(),
+            blocks,
+            queue,
             unfinished: Vec::new(),
             targets: BTreeMap::new(),
             resolved: BTreeSet::new(),
@@ -150,7 +157,8 @@ impl<'c> Flow<'c> {
         }
         self.resolved.clear();
         let mut news = News::default();
-        let mut queue = Queue::new(self.listing.block_count());
+        let mut queue = core::mem::take(&mut self.queue);
+        queue.make_room(self.listing.block_count());
         if self.blocks.is_empty() {
             self.start(&mut queue, &mut news);
         } else {
@@ -165,6 +173,7 @@ impl<'c> Flow<'c> {
             let Some((edge, state)) = queue.pop_deferred() else { break };
             self.enter(edge, &state, &mut queue, &mut news);
         }
+        self.queue = queue;
         news.places.sort_unstable();
         news.places.dedup();
         news.is_refuted |= self.doubt_calls(surroundings);
@@ -310,10 +319,12 @@ impl<'c> Flow<'c> {
     /// last one, and `sp` what SP holds after it. `None` if the stack shows that the function is unusual.
     fn pass(&mut self, at: &mut u32, sp: &mut Packed, state: &mut State) -> Option<Passed> {
         let mut has_effects = false;
-        let mut steps = self.listing.steps_from(*at).iter().peekable();
+        let mut steps = self.listing.steps_from(*at).iter();
+        let mut step = steps.next()?;
         loop {
-            let step = steps.next()?;
-            state.apply_all(step.subjects, self.listing.effects(step), &mut self.tables);
+            if state.concerns(step.subjects) {
+                state.apply_all(self.listing.effects(step), &mut self.tables);
+            }
             // SP is rarely changed.
             let is_new = state.sp() != *sp;
             *sp = state.sp();
@@ -323,13 +334,11 @@ impl<'c> Flow<'c> {
             }
             has_effects |= step.has_effects() && step.next == Next::Following;
             let next = at.saturating_add(1);
-            let goes_on = step.next == Next::Following
-                && step.following == next
-                && steps.peek().is_some_and(|step| step.block == NONE);
-            if !goes_on {
-                return Some(Passed { last: *step, has_effects });
+            let goes_on = step.next == Next::Following && step.following == next;
+            match steps.next().filter(|next| goes_on && next.block == NONE) {
+                Some(following) => (step, *at) = (following, next),
+                None => return Some(Passed { last: *step, has_effects }),
             }
-            *at = next;
         }
     }
 
@@ -444,12 +453,11 @@ impl<'c> Flow<'c> {
 
     /// Enters a block in exactly this state.
     fn join(&mut self, edge: Edge, state: &State, queue: &mut Queue, news: &mut News) {
-        let address = self.listing.block_address(edge.to);
         let block = usize::try_from(edge.to).ok().and_then(|to| self.blocks.get_mut(to));
         let Some(place) = block else { return };
         let Some(block) = place else {
             *place = Some(Block { origin: edge.origin, state: state.clone() });
-            return queue.push(address, edge.to);
+            return queue.push(self.listing.block_address(edge.to), edge.to);
         };
         let origin = block.origin;
         if block.state.contradicts(state) {
@@ -468,7 +476,7 @@ impl<'c> Flow<'c> {
         }
         block.origin = origin.min(edge.origin);
         if block.state.join(state) {
-            queue.push(address, edge.to);
+            queue.push(self.listing.block_address(edge.to), edge.to);
         }
     }
 }

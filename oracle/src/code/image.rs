@@ -10,7 +10,7 @@ use super::effect::Next;
 use super::places::Places;
 use super::relocated::Relocated;
 use super::surroundings::{Exceptions, Part};
-use crate::cfi::{Cfi, RowContext};
+use crate::cfi::{Cfi, Fde, LandingPad, RowContext};
 use crate::witness::CodeRange;
 
 /// `SHT_NOBITS`: a section without bytes in the file.
@@ -150,14 +150,26 @@ impl<'e> Image<'e> {
 
     /// Where exceptions continue that pass calls in a part that starts at a place.
     pub(super) fn exceptions(&self, start: CodeAddress, part: &Part<'_>) -> Exceptions {
+        self.landing_pads(start, part).map_or_else(Exceptions::default, |(function, pads)| {
+            let arguments = function.argument_sizes();
+            Exceptions { pads, arguments }
+        })
+    }
+
+    /// The landing pads of a part that starts at a place, if there are any, and what CFI says about that place.
+    pub(super) fn landing_pads(
+        &self,
+        start: CodeAddress,
+        part: &Part<'_>,
+    ) -> Option<(Fde<'_>, Vec<LandingPad>)> {
         // A function has at most as many calls as bytes.
         let most = part.code.len();
-        let of = |cfi: &Cfi<'_>| {
+        let found = self.cfi.iter().find_map(|cfi| {
             let function = cfi.find(start)?;
             let pads = function.landing_pads(self.bytes_from(function.lsda()?)?, most);
-            Some(Exceptions { pads, arguments: function.argument_sizes() })
-        };
-        self.cfi.iter().find_map(of).unwrap_or_default()
+            Some((function, pads))
+        });
+        found.filter(|(_, pads)| !pads.is_empty())
     }
 
     /// Where execution continues after the instruction of `length` bytes at an [address](Image::flat). In a relocatable

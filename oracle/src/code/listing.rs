@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::effect::{Decoder, Effect, Next, Registers};
-use super::lists::Lists;
+use super::memory::Lists;
 use super::step::{NONE, Step};
 use super::surroundings::{Exceptions, Part, Surroundings};
 
@@ -32,23 +32,22 @@ pub(super) struct Listing<'c> {
     may_overlap: bool,
 }
 
-impl Drop for Listing<'_> {
-    fn drop(&mut self) {
-        core::mem::take(&mut self.lists).keep();
-    }
-}
-
 impl<'c> Listing<'c> {
-    /// Without any code.
-    pub(super) fn empty() -> Listing<'c> {
+    /// Without any code; `lists` are empty.
+    pub(super) fn within(lists: Lists) -> Listing<'c> {
         Listing {
-            parts: Vec::new(),
-            lists: Lists::reused(),
+            parts: Vec::with_capacity(1),
+            lists,
             exceptions: Exceptions::default(),
             not_code: BTreeSet::new(),
             is_too_large: false,
             may_overlap: false,
         }
+    }
+
+    /// Takes the memory of the listing, which is no longer needed.
+    pub(super) fn take_lists(&mut self) -> Lists {
+        core::mem::take(&mut self.lists)
     }
 
     /// Adds a piece of code to the function.
@@ -180,39 +179,34 @@ impl<'c> Listing<'c> {
     ) {
         let Some((part, first)) = self.find_part(place) else { return };
         let Some(mut offset) = part.offset(place) else { return };
-        let (mut goes_on, mut is_after_call) = (false, false);
+        // The instruction that continues at the next one.
+        let mut before = NONE;
+        let mut is_after_call = false;
         while offset < part.code.len() {
             let slot = first.saturating_add(offset);
             let Some(known) = self.lists.index.get(slot).copied() else { return };
             if known != NONE {
-                if goes_on {
+                if before != NONE {
                     self.start_block_at(known);
-                    self.link(self.last(), known);
+                    self.link(before, known);
                 }
                 return;
             }
-            if !goes_on {
+            if before == NONE {
                 self.may_overlap |= self.is_within_instruction(slot);
             }
-            let decoded = self.decode(&part, offset, decoder, surroundings);
-            let Some(Step { address, length, next, effect_count, .. }) = decoded else { return };
-            let (address, next, has_effects) = (*address, *next, *effect_count != 0);
-            let length = usize::from(*length);
+            let Some(number) = self.decode(&part, offset, decoder, surroundings) else { break };
+            let Some(step) = self.lists.steps.last() else { return };
+            let (address, next, has_effects) = (step.address, step.next, step.has_effects());
+            let length = usize::from(step.length);
             offset = offset.saturating_add(length);
-            let number = self.add_last(slot..slot.saturating_add(length));
-            if goes_on {
-                self.link(number.saturating_sub(1), number);
-            }
+            self.number_bytes(slot..slot.saturating_add(length), number);
             // If the call does not return, only jumps of other functions lead here, and with another stack.
             if is_after_call && surroundings.is_entered_elsewhere(address) {
                 self.start_block_at(number);
             }
-            is_after_call = match next {
-                Next::Call(_) => true,
-                Next::Following => is_after_call && !has_effects,
-                _ => false,
-            };
-            goes_on = match next {
+            is_after_call &= !has_effects && next == Next::Following;
+            let goes_on = match next {
                 Next::Following => true,
                 Next::Jump(to) => {
                     places.extend(self.contains(to).then_some(to));
@@ -223,6 +217,7 @@ impl<'c> Listing<'c> {
                     true
                 }
                 Next::Call(function) => {
+                    is_after_call = true;
                     places.extend(self.exceptions.pad_of(address));
                     let is_endless = function.is_some_and(|f| surroundings.never_returns(f));
                     if is_endless {
@@ -232,21 +227,27 @@ impl<'c> Listing<'c> {
                 }
                 Next::Indirect(_) | Next::Return | Next::Stop => false,
             };
+            before = number;
             if !goes_on {
-                return;
+                break;
             }
+        }
+        // Nothing was decoded after it.
+        if before != NONE {
+            self.link(before, NONE);
         }
     }
 
-    /// Decodes an instruction.
+    /// Decodes an instruction. Returns its number; `None` if it is none.
     fn decode(
         &mut self,
         part: &Part<'c>,
         offset: usize,
         decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
-    ) -> Option<&Step> {
+    ) -> Option<u32> {
         let address = part.start.wrapping_add(offset as u64);
+        let number = u32::try_from(self.lists.steps.len()).ok()?;
         let first_effect = self.lists.effects.len();
         let decoded = decoder.decode(part.code, offset, address, &mut self.lists.effects);
         let Some((length, next)) = decoded else {
@@ -263,10 +264,10 @@ impl<'c> Listing<'c> {
             subjects: effects.iter().fold(Registers::default(), |all, e| all.with(e.subjects())),
             is_final: false,
             next: surroundings.next(address, length, next),
-            following: NONE,
+            following: number.checked_add(1)?,
             block: NONE,
         });
-        self.lists.steps.last()
+        Some(number)
     }
 
     /// Notes that a call does not return. Returns false if that is known.
@@ -275,18 +276,13 @@ impl<'c> Listing<'c> {
         step.is_some_and(|step| !core::mem::replace(&mut step.is_final, true))
     }
 
-    /// The number of the instruction that was decoded last.
-    fn last(&self) -> u32 {
-        u32::try_from(self.lists.steps.len()).map_or(NONE, |count| count.wrapping_sub(1))
-    }
-
-    /// Notes the bytes of the instruction that was decoded last. Returns its number.
-    fn add_last(&mut self, bytes: Range<usize>) -> u32 {
-        let number = self.last();
-        let Some([first, others @ ..]) = self.lists.index.get_mut(bytes) else { return number };
-        *first = number;
-        self.may_overlap |= others.iter().fold(NONE, |all, other| all & other) != NONE;
-        number
+    /// Notes the bytes of the instruction that was decoded last.
+    #[inline]
+    fn number_bytes(&mut self, bytes: Range<usize>, number: u32) {
+        if let Some([first, others @ ..]) = self.lists.index.get_mut(bytes) {
+            *first = number;
+            self.may_overlap |= others.iter().fold(NONE, |all, other| all & other) != NONE;
+        }
     }
 
     /// Whether the bytes before one may be the start of an instruction that contains it.

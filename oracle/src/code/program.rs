@@ -15,10 +15,11 @@ use super::decoder::Machine;
 use super::effect::Next;
 use super::flow::Flow;
 use super::image::Image;
+use super::latest::Latest;
 use super::leads::Followed;
 use super::scan::Scan;
 use super::state::State;
-use super::statement::Facts;
+use super::statement::{Facts, Watched};
 use super::surroundings::{Entry, Exceptions, Part, Surroundings};
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
@@ -56,6 +57,10 @@ impl Budget {
     /// For code of a number of bytes.
     pub(crate) const fn of(bytes: u64) -> Budget {
         Budget(AtomicU64::new(bytes.saturating_mul(BLOCKS_PER_BYTE).saturating_add(LARGEST)))
+    }
+
+    fn left(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 
     /// Returns false if less is left.
@@ -122,14 +127,15 @@ impl<'e> Code<'e> {
     /// kernel enters it after a signal, with a stack of its own, or if CFI says that it is entered with another's frame.
     #[must_use]
     pub fn function(&self, place: CodeAddress) -> Option<Function<'e>> {
-        self.function_within(place, &self.budget)
+        self.function_within(place, &self.budget, &mut Latest::default())
     }
 
-    /// The same as [`Code::function`], within a budget.
+    /// The same as [`Code::function`], within a budget. `latest` may have a function that it needs.
     pub(crate) fn function_within(
         &self,
         place: CodeAddress,
         budget: &Budget,
+        latest: &mut Latest<'e>,
     ) -> Option<Function<'e>> {
         let index = self.image.find(place)?;
         let range = *self.functions().get(index)?;
@@ -141,7 +147,7 @@ impl<'e> Code<'e> {
         let start = range.start;
         let address = self.image.flat(start);
         let evidence = self.evidence(index);
-        let callers = self.callers(index, budget);
+        let callers = self.callers(index, budget, latest);
         let is_function = match evidence {
             Evidence::Strong => true,
             Evidence::Weak => {
@@ -158,10 +164,25 @@ impl<'e> Code<'e> {
         if !is_understood {
             flows.clear();
         } else if is_function || flows.is_empty() {
-            flows.push(self.flow(index, is_function, budget)?);
+            flows.push((index, self.flow(index, is_function, budget, latest)?));
         }
+        let last = flows.last().map(|(last, _)| *last).filter(|last| *last != index || is_function);
+        let flows = flows.into_iter().map(|(_, flow)| flow).collect();
         let base = address.wrapping_sub(start.address);
-        Some(Function { abi: self.abi, range, base, flows })
+        Some(Function { abi: self.abi, range, base, flows, last })
+    }
+
+    /// The function to which `functions()[index]` belongs, if that is only a part of it and comes before it: compilers collect
+    /// code that is rarely executed. A function's parts are best examined right after it.
+    pub(crate) fn owner(&self, index: usize) -> Option<usize> {
+        let [owner] = *self.scan.sources(index).as_slice() else { return None };
+        let is_part = self.is_part(index) && !self.is_part(owner);
+        (is_part && owner > index).then_some(owner)
+    }
+
+    /// Whether `functions()[index]` is only a part of other functions, as far as is known.
+    fn is_part(&self, index: usize) -> bool {
+        self.evidence(index) == Evidence::None && !self.is_unused(index)
     }
 
     /// How certain it is that a function starts where `functions()[index]` does, and that it is no part of another one.
@@ -186,7 +207,7 @@ impl<'e> Code<'e> {
     }
 
     /// Examines the functions with jumps into a function.
-    fn callers(&self, index: usize, budget: &Budget) -> Callers<'e> {
+    fn callers(&self, index: usize, budget: &Budget, latest: &mut Latest<'e>) -> Callers<'e> {
         let start =
             self.functions().get(index).map_or(0, |function| self.image.flat(function.start));
         let sources = self.scan.sources(index);
@@ -194,7 +215,7 @@ impl<'e> Code<'e> {
         let mut callers = Callers { flows: Vec::new(), is_tail_called: false, are_all_known };
         for source in sources.into_iter().take(MOST_SOURCES) {
             // Parts of functions are examined with the functions to which they belong.
-            let is_part = self.evidence(source) == Evidence::None && !self.is_unused(source);
+            let is_part = self.is_part(source);
             let known = self.followed.get(source).filter(|_| !is_part);
             if let Some(leads) = known.filter(|leads| !leads.contains(start))
                 && budget.spend(leads.blocks)
@@ -204,14 +225,15 @@ impl<'e> Code<'e> {
                 callers.are_all_known &= has_tail_call;
                 continue;
             }
-            let Some(flow) = (!is_part).then(|| self.flow(source, true, budget)).flatten() else {
+            let flow = (!is_part).then(|| self.flow(source, true, budget, latest)).flatten();
+            let Some(flow) = flow else {
                 callers.are_all_known = false;
                 continue;
             };
             let has_tail_call = flow.has_tail_call(start);
             callers.is_tail_called |= has_tail_call;
             if flow.contains(start) {
-                callers.flows.push(flow);
+                callers.flows.push((source, flow));
             } else {
                 callers.are_all_known &= has_tail_call;
             }
@@ -220,7 +242,20 @@ impl<'e> Code<'e> {
     }
 
     /// Follows a function from the places in it that are called, and from its start if that is an entry.
-    fn flow(&self, index: usize, from_start: bool, budget: &Budget) -> Option<Flow<'e>> {
+    fn flow(
+        &self,
+        index: usize,
+        from_start: bool,
+        budget: &Budget,
+        latest: &mut Latest<'e>,
+    ) -> Option<Flow<'e>> {
+        if from_start
+            && let Some(leads) = self.followed.get(index)
+            && let Some(flow) = latest.take(index)
+            && budget.spend(leads.blocks)
+        {
+            return Some(flow);
+        }
         let CodeRange { start, end } = *self.functions().get(index)?;
         let part = self.image.part(index)?;
         let called = self.scan.called_within(start, end).iter();
@@ -230,12 +265,15 @@ impl<'e> Code<'e> {
         if from_start && !self.scan.is_called(start) {
             entries.push(Entry { address: self.image.flat(start), is_called: false });
         }
-        let around = Around { code: self, budget, spent: Cell::new(Some(0)) };
+        let left = budget.left();
+        let around = Around { code: self, left, spent: Cell::new(Some(0)) };
         let flow = match Machine::of(self.abi)? {
             Machine::Amd64(mut it) => Flow::of(self.abi, part, entries, &mut *it, &around),
             Machine::Aarch64(mut it) => Flow::of(self.abi, part, entries, &mut it, &around),
         };
-        if let Some(blocks) = around.spent.get().filter(|_| from_start) {
+        let spent = around.spent.get();
+        budget.spend(spent.unwrap_or(left));
+        if let Some(blocks) = spent.filter(|_| from_start) {
             self.followed.add(index, || flow.leads(blocks));
         }
         Some(flow)
@@ -254,8 +292,8 @@ enum Evidence {
 
 /// The functions with jumps into another.
 struct Callers<'e> {
-    /// The functions that contain it.
-    flows: Vec<Flow<'e>>,
+    /// The functions that contain it, and their numbers.
+    flows: Vec<(usize, Flow<'e>)>,
     /// Whether one of them calls its start with a jump.
     is_tail_called: bool,
     /// Whether all of the jumps are one or the other.
@@ -265,8 +303,9 @@ struct Callers<'e> {
 /// The surroundings of a function in a file.
 struct Around<'r, 'e> {
     code: &'r Code<'e>,
-    budget: &'r Budget,
-    /// The number of blocks that were executed; `None` if the budget was too small.
+    /// The number of blocks that may be executed.
+    left: u64,
+    /// The number of blocks that were executed; `None` if it would have to be larger.
     spent: Cell<Option<u64>>,
 }
 
@@ -306,10 +345,9 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
     }
 
     fn spend(&self) -> bool {
-        let has_spent = self.budget.spend(1);
-        let spent = self.spent.get().filter(|_| has_spent);
+        let spent = self.spent.get().filter(|spent| *spent < self.left);
         self.spent.set(spent.map(|blocks| blocks.saturating_add(1)));
-        has_spent
+        spent.is_some()
     }
 
     fn is_entered_elsewhere(&self, address: u64) -> bool {
@@ -325,9 +363,16 @@ pub struct Function<'e> {
     base: u64,
     /// The functions that the code belongs to: itself, or those that jump into it with their own frames.
     flows: Vec<Flow<'e>>,
+    /// The number of the last one, if it was followed from its start.
+    last: Option<usize>,
 }
 
-impl Function<'_> {
+impl<'e> Function<'e> {
+    /// Keeps the last of the functions that the code belongs to, if it was followed from its start.
+    pub(crate) fn keep_in(mut self, latest: &mut Latest<'e>) {
+        latest.keep(self.last.zip(self.flows.pop()));
+    }
+
     /// The function's code.
     #[must_use]
     pub const fn range(&self) -> CodeRange {
@@ -342,29 +387,48 @@ impl Function<'_> {
             && place.address < self.range.end
     }
 
+    /// What the truth of most frames depends on.
+    pub(crate) fn viewed(&self) -> Watched {
+        Watched::viewed(self.abi)
+    }
+
     /// Passes the first address and the end of each instruction in `range` that is reached, with the facts before it, to
     /// `visit`, in the order of addresses.
-    pub fn visit(&mut self, range: Range<u64>, mut visit: impl FnMut(u64, u64, Facts<'_>)) {
+    pub fn visit(&mut self, range: Range<u64>, visit: impl FnMut(u64, u64, Facts<'_>)) {
+        self.visit_runs(range, Watched::ALL, |start| start.saturating_add(1), visit);
+    }
+
+    /// The same for runs of instructions before which the same is known about the `watched` registers and the stack. `until` returns
+    /// an address before which the run that starts at an address has to end, as far as instructions do.
+    pub(crate) fn visit_runs(
+        &mut self,
+        range: Range<u64>,
+        watched: Watched,
+        mut until: impl FnMut(u64) -> u64,
+        mut visit: impl FnMut(u64, u64, Facts<'_>),
+    ) {
         let abi = self.abi;
         let start = range.start.max(self.range.start.address);
         let base = self.base;
         let range = start.wrapping_add(base)..range.end.min(self.range.end).wrapping_add(base);
-        let mut visit = |from: u64, to: u64, facts: Facts<'_>| {
-            visit(from.wrapping_sub(base), to.wrapping_sub(base), facts);
+        let mut visit = |from: u64, to: u64, state: &State| {
+            visit(from.wrapping_sub(base), to.wrapping_sub(base), Facts { state, abi });
         };
         if let [flow] = self.flows.as_mut_slice() {
-            return flow.visit(range, |from, to, state| visit(from, to, Facts { state, abi }));
+            let until = |from: u64| until(from.wrapping_sub(base)).wrapping_add(base);
+            return flow.visit(range, watched.0, until, visit);
         }
         // What is known is true for all functions to which the code belongs.
         let mut states: BTreeMap<u64, (u64, State)> = BTreeMap::new();
         for flow in &mut self.flows {
-            flow.visit(range.clone(), |from, to, state| {
+            let until = |from: u64| from.saturating_add(1);
+            flow.visit(range.clone(), Watched::ALL.0, until, |from, to, state| {
                 let (_, known) = states.entry(from).or_insert_with(|| (to, state.clone()));
                 known.join(state);
             });
         }
         for (from, (to, state)) in &states {
-            visit(*from, *to, Facts { state, abi });
+            visit(*from, *to, state);
         }
     }
 

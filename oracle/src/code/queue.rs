@@ -25,6 +25,7 @@ pub(super) enum Origin {
 }
 
 /// Blocks to be executed, by address: most code flows downwards.
+#[derive(Default)]
 pub(super) struct Queue {
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
     is_waiting: Vec<bool>,
@@ -33,9 +34,16 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub(super) fn new(blocks: usize) -> Queue {
-        let (waiting, deferred) = (BinaryHeap::with_capacity(blocks), BTreeMap::new());
-        Queue { waiting, is_waiting: vec![false; blocks], deferred }
+    /// Makes room for a number of blocks.
+    pub(super) fn make_room(&mut self, blocks: usize) {
+        self.is_waiting.resize(blocks, false);
+    }
+
+    /// Removes everything.
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
+        self.is_waiting.clear();
+        self.deferred.clear();
     }
 
     /// Adds a block that starts at an address, unless it is waiting already.

@@ -193,6 +193,7 @@ impl Relocated {
 
     /// Where execution continues after an instruction of `length` bytes, if relocations determine it. Only targets in the
     /// same section have addresses.
+    #[inline(never)]
     pub(super) fn next(
         &self,
         place: CodeAddress,

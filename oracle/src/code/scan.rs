@@ -11,6 +11,7 @@ use super::decoder::Machine;
 use super::effect::{Decoder, Next};
 use super::image::{Image, SHT_NOBITS};
 use super::places::Places;
+use super::recent::Recent;
 use super::relocated::Lead;
 use super::surroundings::Part;
 
@@ -106,12 +107,15 @@ impl Scan {
         abi: Abi,
     ) -> Option<(Scan, Vec<Candidate>)> {
         let (mut scan, mut candidates) = (Scan::default(), Vec::new());
+        let mut recent = [Recent::none(), Recent::none()];
         match Machine::of(abi)? {
             Machine::Amd64(mut it) => {
-                candidates.extend(numbers.filter_map(|n| scan.function(image, n, &mut *it)));
+                let function = |n| scan.function(image, n, &mut *it, &mut recent);
+                candidates.extend(numbers.filter_map(function));
             }
             Machine::Aarch64(mut it) => {
-                candidates.extend(numbers.filter_map(|n| scan.function(image, n, &mut it)));
+                let function = |n| scan.function(image, n, &mut it, &mut recent);
+                candidates.extend(numbers.filter_map(function));
             }
         }
         scan.called.sort_unstable();
@@ -169,22 +173,32 @@ impl Scan {
         sources
     }
 
-    /// Scans a function. Returns it if it has no return.
+    /// Scans a function. Returns it if it has no return. `recent` has places that were called and referred to.
     fn function<'e>(
         &mut self,
         image: &Image<'e>,
         index: usize,
         decoder: &mut impl Decoder<'e>,
+        [called, referenced]: &mut [Recent; 2],
     ) -> Option<Candidate> {
         let (part, start) = (image.part(index)?, image.functions().get(index)?.start);
         let place = |address| CodeAddress { section: start.section, address };
-        for pad in image.exceptions(start, &part).pads {
+        for pad in image.landing_pads(start, &part).map_or_else(Vec::new, |(_, pads)| pads) {
             self.jump(image, index, place(pad.pad));
         }
         let mut candidate = Some(Candidate { start, exits: Vec::new() });
-        for way in instructions(image, &part, start.section, decoder, &mut self.referenced) {
+        instructions(image, &part, start.section, decoder, |way| {
             match way {
-                Way::Call(target) => self.called.push(target),
+                Way::Reference(address) => {
+                    if referenced.is_new(CodeAddress::absolute(address)) {
+                        self.referenced.push(address);
+                    }
+                }
+                Way::Call(target) => {
+                    if called.is_new(target) {
+                        self.called.push(target);
+                    }
+                }
                 Way::Jump(target) if part.offset(image.flat(target)).is_some() => {}
                 Way::Jump(target) => {
                     self.jump(image, index, target);
@@ -194,8 +208,10 @@ impl Scan {
                 }
                 Way::Out => candidate = None,
             }
-            candidate = candidate.filter(|candidate| candidate.exits.len() <= MOST_EXITS);
-        }
+            if candidate.as_ref().is_some_and(|candidate| candidate.exits.len() > MOST_EXITS) {
+                candidate = None;
+            }
+        });
         candidate
     }
 
@@ -279,8 +295,10 @@ fn endless(mut candidates: Vec<Candidate>, image: &Image<'_>) -> Places {
     Places::of(endless.into_iter().map(|start| image.flat(start)).collect())
 }
 
-/// Where a function leads to.
+/// Where an instruction leads to.
 enum Way {
+    /// It contains the address of code or data.
+    Reference(u64),
     /// It calls the function there.
     Call(CodeAddress),
     /// It jumps there.
@@ -289,54 +307,55 @@ enum Way {
     Out,
 }
 
-/// Where the instructions of a function lead to, from its start to its end. Adds the addresses that they contain to
-/// `referenced`.
+/// Passes where the instructions of a function lead to, from its start to its end, to `found`.
 fn instructions<'e>(
     image: &Image<'_>,
     part: &Part<'e>,
     section: u32,
     decoder: &mut impl Decoder<'e>,
-    referenced: &mut Vec<u64>,
-) -> Vec<Way> {
+    mut found: impl FnMut(Way),
+) {
     let relocated = image.relocated();
-    let mut found = Vec::new();
+    let here = |address| CodeAddress { section, address };
+    let mut place = image.place(part.start);
     let mut offset = 0;
     while offset < part.code.len() {
-        let place = image.place(part.start.wrapping_add(offset as u64));
         let Some(glance) = decoder.glance(part.code, offset, place.address) else {
             // Bytes that are no instruction may be data in code.
             offset += 1;
+            place.address = place.address.wrapping_add(1);
             continue;
         };
         offset += usize::from(glance.length);
+        let end = place.address.wrapping_add(u64::from(glance.length));
         // In a relocatable object, the addresses of different sections are the same.
         if let Some(address) = glance.refers.filter(|_| section == 0) {
-            referenced.push(address);
+            found(Way::Reference(address));
         }
         if let Some(to) = relocated.branch(place) {
-            found.push(Way::Jump(to));
+            found(Way::Jump(to));
         }
-        if glance.next == Next::Following {
-            continue;
+        if glance.next != Next::Following {
+            let way = match (glance.next, relocated.lead(place, glance.length)) {
+                (Next::Call(Some(target)), None) => {
+                    (target != end).then_some(Way::Call(here(target)))
+                }
+                (Next::Call(Some(_)), Some(Lead::Place(target))) => Some(Way::Call(target)),
+                (Next::Jump(target) | Next::Branch(target, _), None) => {
+                    Some(Way::Jump(here(target)))
+                }
+                (Next::Jump(_) | Next::Branch(..), Some(Lead::Place(target))) => {
+                    Some(Way::Jump(target))
+                }
+                (Next::Jump(_) | Next::Branch(..), Some(Lead::Endless)) => None,
+                (Next::Jump(_) | Next::Branch(..), Some(_))
+                | (Next::Return | Next::Indirect(_), _) => Some(Way::Out),
+                _ => None,
+            };
+            way.into_iter().for_each(&mut found);
         }
-        let end = place.address.wrapping_add(u64::from(glance.length));
-        let lead = relocated.lead(place, glance.length);
-        let here = |address| CodeAddress { section, address };
-        found.extend(match (glance.next, lead) {
-            (Next::Call(Some(target)), None) => (target != end).then_some(Way::Call(here(target))),
-            (Next::Call(Some(_)), Some(Lead::Place(target))) => Some(Way::Call(target)),
-            (Next::Jump(target) | Next::Branch(target, _), None) => Some(Way::Jump(here(target))),
-            (Next::Jump(_) | Next::Branch(..), Some(Lead::Place(target))) => {
-                Some(Way::Jump(target))
-            }
-            (Next::Jump(_) | Next::Branch(..), Some(Lead::Endless)) => None,
-            (Next::Jump(_) | Next::Branch(..), Some(_)) | (Next::Return | Next::Indirect(_), _) => {
-                Some(Way::Out)
-            }
-            _ => None,
-        });
+        place.address = end;
     }
-    found
 }
 
 /// The 8 bytes at an offset.

@@ -147,12 +147,9 @@ impl Slots {
         let Some(place) = address.place() else {
             return self.blur(self.0.blur.with_value(value));
         };
-        let size = i32::from(size);
-        let is_kept = |slot: &Slot| {
-            slot.place().is_none_or(|other| {
-                let distance = other.offset.saturating_sub(place.offset);
-                other.base != place.base || distance <= -8 || distance >= size
-            })
+        let is_kept = |slot: &Slot| match slot.address.distance_from(address) {
+            Some(distance) => distance <= -8 || distance >= i64::from(size),
+            None => true,
         };
         self.retain(is_kept);
         if size == 8 && value.is_worth_saving() && self.0.count < MOST {
@@ -163,7 +160,7 @@ impl Slots {
             }
             return;
         }
-        self.blur(self.0.blur.with_bytes(place, size).with_value(value));
+        self.blur(self.0.blur.with_bytes(place, size.into()).with_value(value));
     }
 
     /// Replaces what was stored with unknown content.
@@ -175,10 +172,7 @@ impl Slots {
 
     /// Forgets everything below the stack pointer, which other functions may overwrite.
     pub(super) fn lose_below(&mut self, sp: Packed) {
-        let Some(sp) = sp.place() else { return };
-        self.retain(|slot| {
-            slot.place().is_none_or(|place| place.base != sp.base || place.offset >= sp.offset)
-        });
+        self.retain(|slot| slot.address.distance_from(sp).is_none_or(|distance| distance >= 0));
     }
 
     /// Keeps the slots that `keep` accepts.

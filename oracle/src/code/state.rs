@@ -88,9 +88,8 @@ impl State {
 
     /// Replaces what is known about the content of a register.
     fn learn(&mut self, register: Number, value: Packed) {
-        if let Some(known) = self.registers.get_mut(usize::from(register)) {
-            *known = value;
-        }
+        let Some(known) = self.registers.get_mut(usize::from(register)) else { return };
+        *known = value;
         let this = Registers::of(register);
         self.known = match value.is_unknown() {
             true => self.known.without(this),
@@ -111,8 +110,9 @@ impl State {
     }
 
     /// Whether effects on these registers may change anything: see [`Effect::subjects`].
+    #[inline]
     pub(super) fn concerns(&self, subjects: Registers) -> bool {
-        subjects.meet(self.known.with(self.in_comparison)) || subjects == Registers::ALL
+        subjects.meet(self.known.with(self.in_comparison).with(Registers::ALWAYS))
     }
 
     /// What SP holds.
@@ -126,18 +126,11 @@ impl State {
         base.plus(i64::from(offset))
     }
 
-    /// Applies the effects of an instruction on these registers: see [`Effect::subjects`].
+    /// Applies the effects of an instruction.
     #[inline]
-    pub(super) fn apply_all(
-        &mut self,
-        subjects: Registers,
-        effects: &[Effect],
-        tables: &mut Tables,
-    ) {
-        if self.concerns(subjects) {
-            for effect in effects {
-                self.apply(*effect, tables);
-            }
+    pub(super) fn apply_all(&mut self, effects: &[Effect], tables: &mut Tables) {
+        for effect in effects {
+            self.apply(*effect, tables);
         }
     }
 
@@ -292,9 +285,9 @@ impl State {
         let mut rest = self.known;
         while let Some(register) = rest.pop() {
             let (value, other) = (self.packed(register), other.packed(register));
-            let joined = value.join(other);
-            if joined != value {
-                changed = true;
+            if value != other {
+                let joined = value.join(other);
+                changed |= joined != value;
                 self.learn(register, joined);
             }
         }
@@ -374,6 +367,9 @@ impl State {
     /// Whether the stack pointers certainly differ, so that no correct program comes to a place in both states. Other
     /// registers may differ: FP can hold anything once it is saved.
     pub(super) fn contradicts(&self, other: &State) -> bool {
+        if self.sp() == other.sp() {
+            return false;
+        }
         match (self.sp().place(), other.sp().place()) {
             (Some(a), Some(b)) => a.base == b.base && a.offset != b.offset,
             _ => false,

@@ -3,7 +3,7 @@
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
-use super::effect::{Key, Number};
+use super::effect::{Key, Number, Registers};
 use super::slots::Slots;
 use super::state::{State, number};
 use super::value::{Base, Packed, Place, Value};
@@ -88,6 +88,39 @@ pub(crate) struct View {
     slots: Slots,
 }
 
+/// The registers on which the truth of some frames depends, and the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Watched(pub(super) Registers);
+
+impl Watched {
+    /// All registers.
+    pub(crate) const ALL: Watched = Watched(Registers::ALL);
+
+    /// What a [`View`] has.
+    pub(crate) fn viewed(abi: Abi) -> Watched {
+        let registers = [abi.sp(), abi.fp(), abi.ra()].map(|it| Registers::of(number(it)));
+        Watched(registers.into_iter().fold(Registers::FRAME, Registers::with))
+    }
+
+    /// Adds the registers that a frame names.
+    pub(crate) fn with(self, frame: &Frame) -> Watched {
+        let in_cfa = match frame.cfa {
+            Cfa::RegisterOffset { register, .. } | Cfa::Dereference { register, .. } => {
+                Some(register)
+            }
+            Cfa::Expression(_) | Cfa::Undefined => None,
+        };
+        let in_rule = |rule| match rule {
+            Recovery::AtRegister { register, .. } | Recovery::RegisterOffset { register, .. } => {
+                Some(register)
+            }
+            _ => None,
+        };
+        let named = [in_cfa, in_rule(frame.ra), in_rule(frame.fp)].into_iter().flatten();
+        Watched(named.fold(self.0, |all, register| all.with(Registers::of(number(register)))))
+    }
+}
+
 /// What the code says before an instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'s> {
@@ -112,20 +145,8 @@ impl Facts<'_> {
 
     /// Whether the truth of a frame depends only on a [`View`]: it names no other register.
     pub(crate) fn is_viewed(&self, frame: &Frame) -> bool {
-        let is_in = |register| [self.abi.sp(), self.abi.fp(), self.abi.ra()].contains(&register);
-        let cfa = match frame.cfa {
-            Cfa::RegisterOffset { register, .. } | Cfa::Dereference { register, .. } => {
-                is_in(register)
-            }
-            Cfa::Expression(_) | Cfa::Undefined => true,
-        };
-        let is_recovered = |rule| match rule {
-            Recovery::AtRegister { register, .. } | Recovery::RegisterOffset { register, .. } => {
-                is_in(register)
-            }
-            _ => true,
-        };
-        cfa && is_recovered(frame.ra) && is_recovered(frame.fp)
+        let of_view = Watched::viewed(self.abi);
+        of_view.with(frame) == of_view
     }
 
     /// The parts of the frame that the code determines. Its CFA is relative to SP if the distance is known, else to FP.

@@ -7,7 +7,7 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
 use super::amd64::Amd64;
-use super::effect::Next;
+use super::effect::{Next, Registers};
 use super::flow::Flow;
 use super::statement::{Facts, Truth};
 use super::surroundings::{Entry, Exceptions, Part, Surroundings};
@@ -68,11 +68,16 @@ fn flow<'c>(code: &'c [u8], alone: &Alone<'c>) -> Flow<'c> {
     Flow::of(Abi::Amd64, part, vec![entry], &mut Amd64::new(), alone)
 }
 
+/// The end of a run of a single instruction.
+fn one(start: u64) -> u64 {
+    start + 1
+}
+
 /// What is known before each instruction that is reached: its address minus 0x1000, the CFA, and the rule for RBP (`u` if
 /// it is unchanged, or its distance from the CFA), with `?` for what is not known.
 fn listing(code: &[u8], alone: &Alone<'_>) -> Vec<String> {
     let mut lines = Vec::new();
-    flow(code, alone).visit(0..u64::MAX, |address, _, state| {
+    flow(code, alone).visit(0..u64::MAX, Registers::ALL, one, |address, _, state| {
         let known = Facts { state, abi: Abi::Amd64 }.known();
         let cfa = match known.cfa {
             Some(Cfa::RegisterOffset { register: Register(7), offset }) => format!("rsp+{offset}"),
@@ -200,7 +205,7 @@ fn frames_of_a_realigned_stack_are_checked() {
         ra_signed: false,
     };
     let mut found = Vec::new();
-    flow(REALIGNED, &Alone::default()).visit(0x1017..0x1018, |_, _, state| {
+    flow(REALIGNED, &Alone::default()).visit(0x1017..0x1018, Registers::ALL, one, |_, _, state| {
         let facts = Facts { state, abi: Abi::Amd64 };
         found.push((facts.check(&frame(-8)).whole(), facts.check(&frame(-16)).whole()));
     });
@@ -300,7 +305,7 @@ fn values_from_other_memory_prove_nothing() {
     };
     for code in [b"\x48\x8b\x2d\xf9\x0f\x00\x00\xc3".as_slice(), b"\x48\x8b\x2c\x08\xc3"] {
         let mut truths = Vec::new();
-        flow(code, &Alone::default()).visit(0..u64::MAX, |_, _, state| {
+        flow(code, &Alone::default()).visit(0..u64::MAX, Registers::ALL, one, |_, _, state| {
             truths.push(Facts { state, abi: Abi::Amd64 }.check(&unchanged).fp);
         });
         assert_eq!(truths, [Truth::Proven, Truth::Unknown]);

@@ -35,9 +35,12 @@ pub(in crate::compare) fn with_pieces<'c, T>(
         SframeWitness::new(sections, &places.functions, origin, elf.abi(), &mut budgets, evidence);
     let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
     let mut cfi = CfiWitness::new(cfi, &mut contexts);
+    // Calls with as much code have about as many pieces.
+    let mut usual = 0;
     look(&mut |code| {
-        let mut pieces = Pieces(Vec::new());
+        let mut pieces = Pieces(Vec::with_capacity(usual));
         let _whole = sweep_ranges(code, &mut sframe, &mut cfi, &mut pieces);
+        usual = pieces.0.len();
         pieces.0
     })
 }

@@ -98,7 +98,8 @@ pub struct Contradiction<'c> {
 }
 
 /// Compares the rows of `sections` and of `cfi` with `code`, all of which must belong to the file. Each range that the code
-/// refutes is passed to `found`, in the order of addresses.
+/// refutes is passed to `found`: function after function in the order of addresses, but a part that comes before the rest of its
+/// function after the rest.
 pub fn prove<'c>(
     code: &Code<'_>,
     elf: &Elf<'_>,
@@ -120,7 +121,7 @@ fn prove_in_chunks<'c>(
 ) -> Proofs {
     let mut proofs = Proofs::default();
     rows::with_chunks(size, code, elf, sections, cfi, |chunks| {
-        let mut next: Vec<Chunk<'_, '_>> = chunks.take(at_once).collect();
+        let mut next: Vec<Chunk<'_>> = chunks.take(at_once).collect();
         while !next.is_empty() {
             let examine = || next.par_iter().map(|rows| chunk::examine(code, rows)).collect();
             let (examined, following): (Vec<_>, Vec<_>) =

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Flow, stay};
-use crate::code::effect::Next;
+use crate::code::effect::{Next, Registers};
 use crate::code::state::State;
 use crate::code::step::NONE;
 
@@ -49,11 +49,14 @@ impl Flow<'_> {
         false
     }
 
-    /// Passes each instruction in `range` that was reached to `visit`, in the order of addresses: its address, its end,
-    /// and the state before it.
+    /// Passes runs of instructions in `range` that were reached to `visit`, in the order of addresses: the address of the first
+    /// one, the end of the last one, and a state. What it says about the `watched` registers is true before each of them. `until`
+    /// returns the address at which the run that starts at an address has to end.
     pub(in crate::code) fn visit(
         &mut self,
         range: Range<u64>,
+        watched: Registers,
+        mut until: impl FnMut(u64) -> u64,
         mut visit: impl FnMut(u64, u64, &State),
     ) {
         let after = self.order.partition_point(|(address, _)| *address <= range.start);
@@ -63,7 +66,7 @@ impl Flow<'_> {
             if address >= range.end {
                 return;
             }
-            done = self.visit_block(block, done..range.end, &mut visit);
+            done = self.visit_block(block, done..range.end, watched, &mut until, &mut visit);
         }
     }
 
@@ -72,25 +75,43 @@ impl Flow<'_> {
         &mut self,
         block: u32,
         range: Range<u64>,
+        watched: Registers,
+        until: &mut impl FnMut(u64) -> u64,
         visit: &mut impl FnMut(u64, u64, &State),
     ) -> u64 {
-        let mut done = range.start;
-        let Some(first) = self.listing.first_step(block) else { return done };
-        let Some(block) = self.block(block) else { return done };
+        let mut run = Run { start: range.start, end: range.start, until: 0 };
+        let Some(first) = self.listing.first_step(block) else { return run.end };
+        let Some(block) = self.block(block) else { return run.end };
         let mut state = block.state.clone();
         // The instructions of a block were decoded one after the other.
         for (number, step) in (first..).zip(self.listing.steps_from(first)) {
             if number != first && step.block != NONE || step.address >= range.end {
                 break;
             }
-            if step.address >= done {
-                visit(step.address, step.end(), &state);
-                done = step.end();
+            if step.address >= run.end {
+                if step.address >= run.until {
+                    run.finish(&state, visit);
+                }
+                if run.is_empty() {
+                    (run.start, run.until) = (step.address, until(step.address));
+                }
+                run.end = step.end();
             }
-            state.apply_all(step.subjects, self.listing.effects(step), &mut self.tables);
+            if state.concerns(step.subjects) {
+                let effects = self.listing.effects(step);
+                if effects.iter().any(|effect| effect.changes().meet(watched)) {
+                    run.finish(&state, visit);
+                }
+                state.apply_all(effects, &mut self.tables);
+            }
             let goes_on = match step.next {
                 Next::Following => true,
-                Next::Branch(_, condition) => stay(self.is_open, &mut state, condition),
+                Next::Branch(_, condition) => {
+                    if self.is_open || state.learns_from(condition) {
+                        run.finish(&state, visit);
+                    }
+                    stay(self.is_open, &mut state, condition)
+                }
                 Next::Call(_) => !step.is_final,
                 _ => false,
             };
@@ -98,6 +119,29 @@ impl Flow<'_> {
                 break;
             }
         }
-        done
+        run.finish(&state, visit);
+        run.end
+    }
+}
+
+/// Instructions one after the other, before which the same is known about what is watched.
+struct Run {
+    start: u64,
+    end: u64,
+    /// It ends before the instruction here.
+    until: u64,
+}
+
+impl Run {
+    const fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// Passes the run to `visit`, unless it is empty. The next one starts at its end.
+    fn finish(&mut self, state: &State, visit: &mut impl FnMut(u64, u64, &State)) {
+        if !self.is_empty() {
+            visit(self.start, self.end, state);
+            self.start = self.end;
+        }
     }
 }

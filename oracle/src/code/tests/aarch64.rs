@@ -15,7 +15,7 @@ fn listing(code: &[u32], alone: &Alone<'_>) -> Vec<String> {
         Alone { data: alone.data, next_referenced: alone.next_referenced, ..Alone::default() };
     let mut flow = Flow::of(abi, part, vec![entry], &mut Aarch64::default(), &alone);
     let mut lines = Vec::new();
-    flow.visit(0..u64::MAX, |address, _, state| {
+    flow.visit(0..u64::MAX, Registers::ALL, one, |address, _, state| {
         let known = Facts { state, abi }.known();
         let cfa = match known.cfa {
             Some(Cfa::RegisterOffset { register: Register(31), offset }) => format!("sp+{offset}"),
@@ -189,7 +189,7 @@ fn the_frame_pointer_of_go_may_be_the_callers() {
     let part = Part { start: 0x1000, code: &code };
     let mut flow = Flow::of(abi, part, vec![entry], &mut Aarch64::default(), &Alone::default());
     let mut found = Vec::new();
-    flow.visit(0x1010..0x1018, |_, _, state| {
+    flow.visit(0x1010..0x1018, Registers::ALL, one, |_, _, state| {
         let cfa = Cfa::RegisterOffset { register: Register(31), offset: 0 };
         let unchanged = Recovery::Unchanged;
         let frame = Frame { cfa, ra: unchanged, fp: unchanged, ra_signed: false };

@@ -2,7 +2,7 @@
 
 use sframe_validator::Abi;
 
-use crate::code::effect::{Effect, NONE, Number};
+use crate::code::effect::{self, Effect, Key, NONE, Number, Registers};
 use crate::code::state::State;
 use crate::code::table::Tables;
 
@@ -58,4 +58,42 @@ fn effects_without_known_subjects_change_nothing() {
     // sums, differences) on the 9 pairs of RAX, RDX and no register; loads and elements with one of 2 bases into one of 3.
     assert_eq!(skipped[0], 3 + 6 * 9 + 2 * 2 * 3, "{skipped:?}");
     assert!(skipped[1] < skipped[0] && skipped[2] < skipped[0], "{skipped:?}");
+}
+
+/// After an effect, only registers that it may change have another content, and the stack only if it may change that.
+#[test]
+fn effects_change_only_what_they_may_change() {
+    let mut all = effects();
+    all.extend([
+        Effect::Constant { to: 6, value: 1 },
+        Effect::Add { to: 3, a: 12, b: 7, shift: 0, signed: false },
+        Effect::Limit { to: 6, most: 3 },
+        Effect::Align { register: 7, place: 1 },
+        Effect::Load { to: 6, base: 7, offset: 0 },
+        Effect::Store { from: 6, base: 7, offset: -8, size: 8 },
+        Effect::Call(0b1111_0011_0111),
+        Effect::Compare { a: 6, b: 7 },
+        Effect::CompareNumber { a: 6, number: 1 },
+        Effect::Sign(Key::A),
+    ]);
+    let mut changed = [0; 2];
+    for abi in [Abi::Amd64, Abi::Aarch64Little] {
+        let before = State::entry(abi);
+        for effect in &all {
+            let mut after = before.clone();
+            after.apply(*effect, &mut Tables::default());
+            let is_framed = effect.changes().meet(Registers::FRAME);
+            for register in (0..).take(effect::REGISTERS) {
+                let is_changed = after.packed(register) != before.packed(register);
+                let is_ra = is_framed && u32::from(register) == abi.ra().0;
+                let may_change = effect.changes().meet(Registers::of(register)) || is_ra;
+                assert!(may_change || !is_changed, "{effect:?} changes {register}");
+                changed[0] += u32::from(is_changed);
+            }
+            let is_changed = !after.slots.is_shared_with(&before.slots);
+            assert!(is_framed || !is_changed, "{effect:?} changes the stack");
+            changed[1] += u32::from(is_changed);
+        }
+    }
+    assert!(changed.iter().all(|count| *count > 5), "{changed:?}");
 }

@@ -75,6 +75,22 @@ impl Packed {
         }
     }
 
+    /// The distance in bytes from another address, if both are relative to the same base.
+    pub(in crate::code) const fn distance_from(self, other: Packed) -> Option<i64> {
+        let bits = match self.0 & KIND_MASK {
+            FROM_CFA => 32,
+            FROM_ALIGNED => 24,
+            _ => return None,
+        };
+        let has_same_base = (self.0 ^ other.0) << bits == 0;
+        let unused = 64 - bits;
+        if has_same_base {
+            Some((self.0.cast_signed() >> unused) - (other.0.cast_signed() >> unused))
+        } else {
+            None
+        }
+    }
+
     /// The address at a distance from the CFA, if that fits.
     const fn from_cfa(offset: i64) -> Packed {
         Packed::signed(FROM_CFA, offset, 32, 0)
@@ -196,6 +212,32 @@ mod tests {
                 let sum = Packed::from(value.plus(bytes));
                 assert_eq!(Packed::from(value).plus(bytes), sum, "{value:?} + {bytes}");
             }
+        }
+    }
+
+    /// Distances of packed addresses are those of the addresses.
+    #[test]
+    fn distances_need_the_same_base() {
+        let aligned = |place, offset| Value::Address(Place { base: Base::Aligned(place), offset });
+        let values = [
+            Value::Unknown,
+            Value::Constant(0),
+            Value::cfa(0),
+            Value::cfa(i32::MIN),
+            Value::cfa(i32::MAX),
+            aligned(0, 0),
+            aligned(7, -16),
+            aligned(7, (1 << 23) - 1),
+            aligned(u32::MAX, -1 << 23),
+        ];
+        for (a, b) in values.into_iter().flat_map(|a| values.map(|b| (a, b))) {
+            let distance = match (a.place(), b.place()) {
+                (Some(a), Some(b)) if a.base == b.base => {
+                    Some(i64::from(a.offset) - i64::from(b.offset))
+                }
+                _ => None,
+            };
+            assert_eq!(Packed::from(a).distance_from(b.into()), distance, "{a:?} {b:?}");
         }
     }
 

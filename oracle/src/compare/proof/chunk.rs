@@ -4,7 +4,7 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::rows::Chunk;
 use super::{Contradiction, ProofSums, Proofs};
-use crate::code::{Budget, Checked, Code, Facts, Function, Truth, View};
+use crate::code::{Budget, Checked, Code, Facts, Function, Latest, Truth, View, Watched};
 use crate::compare::piece::{Piece, Stated, Statement};
 use crate::compare::ruling::Wrong;
 use crate::compare::verdict::Fields;
@@ -18,43 +18,50 @@ pub(super) struct Examined<'c> {
 }
 
 /// Holds the rows about the functions of a chunk against their code.
-pub(super) fn examine<'c>(code: &Code<'_>, chunk: &Chunk<'_, 'c>) -> Examined<'c> {
-    let bytes = chunk.functions.iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
-    let budget = Budget::of(bytes);
+pub(super) fn examine<'c>(code: &Code<'_>, chunk: &Chunk<'c>) -> Examined<'c> {
+    let budget = Budget::of(chunk.bytes());
     let mut examined = Examined::default();
-    let mut rest = chunk.pieces.as_slice();
-    for range in chunk.functions {
-        let here = |piece: &Piece<'_>| {
-            (piece.start.section, piece.start.address) < (range.start.section, range.end)
-        };
-        let (pieces, others) = rest.split_at(rest.iter().take_while(|piece| here(piece)).count());
-        rest = others;
-        if !pieces.is_empty() {
-            examined.function(code, *range, pieces, &budget);
-        }
+    let mut latest = Latest::default();
+    for (range, pieces) in chunk.functions() {
+        examined.function(code, range, pieces, &budget, &mut latest);
     }
     examined
 }
 
 impl<'c> Examined<'c> {
     /// Examines a function, which has `pieces`.
-    fn function(
+    fn function<'e>(
         &mut self,
-        code: &Code<'_>,
+        code: &Code<'e>,
         range: CodeRange,
         pieces: &[Piece<'c>],
         budget: &Budget,
+        latest: &mut Latest<'e>,
     ) {
         for piece in pieces {
             self.add(piece, piece.end.saturating_sub(piece.start.address));
         }
-        let Some(mut function) = code.function_within(range.start, budget) else { return };
-        if !code.is_stub(range.start) && is_entered_unusually(&mut function, pieces) {
-            return;
+        let function = code.function_within(range.start, budget, latest);
+        let Some(mut function) = function else { return };
+        if code.is_stub(range.start) || !is_entered_unusually(&mut function, pieces) {
+            self.judge(&mut function, pieces);
         }
+        function.keep_in(latest);
+    }
+
+    /// Judges the pieces of a function by what is known before each instruction.
+    fn judge(&mut self, function: &mut Function<'_>, pieces: &[Piece<'c>]) {
+        let range = function.range();
+        let frames = pieces.iter().flat_map(|piece| <[_; 2]>::from(frames(piece))).flatten();
+        let watched = frames.fold(function.viewed(), Watched::with);
+        let mut ends = pieces.iter().flat_map(|piece| [piece.start.address, piece.end]).peekable();
+        let until = |start: u64| {
+            while ends.next_if(|end| *end <= start).is_some() {}
+            ends.peek().copied().unwrap_or(range.end)
+        };
         let mut rest = pieces;
         let mut judged: Option<(View, Judged)> = None;
-        function.visit(range.start.address..range.end, |from, to, facts| {
+        function.visit_runs(range.start.address..range.end, watched, until, |from, to, facts| {
             while let Some((_, others)) = rest.split_first().filter(|(first, _)| first.end <= from)
             {
                 (rest, judged) = (others, None);
@@ -71,7 +78,7 @@ impl<'c> Examined<'c> {
                 }
             };
             // An instruction may end after the function, and another row may start in it.
-            self.instruction(piece, truths, from, to.min(piece.end), &facts);
+            self.instructions(piece, truths, from, to.min(piece.end), &facts);
         });
     }
 
@@ -86,8 +93,8 @@ impl<'c> Examined<'c> {
         unreached(&mut self.proofs.cfi, &piece.cfi, bytes);
     }
 
-    /// Adds an instruction.
-    fn instruction(
+    /// Adds instructions, before which the code says the same.
+    fn instructions(
         &mut self,
         piece: &Piece<'c>,
         judged: Judged,
@@ -172,7 +179,7 @@ fn is_entered_unusually(function: &mut Function<'_>, pieces: &[Piece<'_>]) -> bo
     is_refuted.unwrap_or(frames.iter().flatten().next().is_none())
 }
 
-/// Adds bytes of an instruction that are reached.
+/// Adds bytes of instructions that are reached.
 fn reached<F: Copy>(
     sums: &mut ProofSums,
     statement: &Statement<F>,

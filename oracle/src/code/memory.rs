@@ -1,8 +1,10 @@
-//! The memory of a function's instructions, which is used again for the next function.
+//! The memory of a function, which is used again for the next function.
 
 use std::cell::Cell;
 
+use super::block::Block;
 use super::effect::Effect;
+use super::queue::Queue;
 use super::step::Step;
 
 /// The maximum size in bytes of a function whose memory is kept.
@@ -10,7 +12,15 @@ const LARGEST: usize = 1 << 16;
 /// The maximum number of functions whose memory a thread keeps. Few are examined at the same time.
 const MOST: usize = 4;
 
-/// The lists of a function. Allocating and growing them for each function takes as long as decoding it.
+/// The memory of a function. Allocating and growing it for each function takes as long as decoding it.
+#[derive(Default)]
+pub(super) struct Memory {
+    pub(super) lists: Lists,
+    pub(super) blocks: Vec<Option<Block>>,
+    pub(super) queue: Queue,
+}
+
+/// The instructions of a function.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     /// For each byte, the instruction that starts there.
@@ -23,12 +33,12 @@ pub(super) struct Lists {
 
 thread_local! {
     /// The memory of functions that are no longer needed.
-    static SPARE: Cell<Vec<Lists>> = const { Cell::new(Vec::new()) };
+    static SPARE: Cell<Vec<Memory>> = const { Cell::new(Vec::new()) };
 }
 
-impl Lists {
-    /// Empty lists, with memory that was used before if there is any.
-    pub(super) fn reused() -> Lists {
+impl Memory {
+    /// Empty memory, which was used before if there is any.
+    pub(super) fn reused() -> Memory {
         let mut reused = None;
         with_spare(|spare| reused = spare.pop());
         reused.unwrap_or_default()
@@ -36,13 +46,15 @@ impl Lists {
 
     /// Keeps the memory for the next function.
     pub(super) fn keep(mut self) {
-        if self.index.capacity() > LARGEST {
+        if self.lists.index.capacity() > LARGEST {
             return;
         }
-        self.index.clear();
-        self.steps.clear();
-        self.effects.clear();
+        self.lists.index.clear();
+        self.lists.steps.clear();
+        self.lists.effects.clear();
+        self.lists.blocks.clear();
         self.blocks.clear();
+        self.queue.clear();
         with_spare(|spare| {
             if spare.len() < MOST {
                 spare.push(self);
@@ -52,7 +64,7 @@ impl Lists {
 }
 
 /// Passes the memory that is not in use to `change`, unless the thread ends.
-fn with_spare(change: impl FnOnce(&mut Vec<Lists>)) {
+fn with_spare(change: impl FnOnce(&mut Vec<Memory>)) {
     // A thread that ends frees its memory.
     let _ = SPARE.try_with(|cell| {
         let mut spare = cell.take();
