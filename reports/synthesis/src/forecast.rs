@@ -6,6 +6,7 @@ use sframe_validator::elf::{Elf, ElfKind, PT_LOAD, SHT_NOBITS};
 use crate::account::Account;
 use crate::model::Loss;
 use crate::place::Place;
+use crate::source::Source;
 use crate::synthesis::{Encoding, Plan, SynthesisError};
 use crate::tally::Tally;
 
@@ -77,14 +78,26 @@ pub fn forecast(
     cfi: &[Cfi<'_>],
     encoding: Encoding,
 ) -> Result<Forecast, SynthesisError> {
-    let plan = Plan::new(elf, cfi, encoding, Place::of(elf))?;
+    let source = Source::new(elf, cfi).ok_or(SynthesisError::Machine)?;
+    let plan = Plan::new(&source, encoding, Place::of(elf))?;
     let mut tally = Tally::new(plan.form);
     let losses = plan.each(&mut |function, measured| tally.add(&function, &measured));
-    let account = tally.finish();
-    // observed: GNU as writes a header alone if it cannot describe any function.
-    let is_header = matches!(encoding, Encoding::Gnu(_))
-        && elf.kind() == ElfKind::Relocatable
-        && !losses.is_empty();
-    let exists = account.functions > 0 || is_header;
-    Ok(Forecast { encoding, section: exists.then_some(account), losses, sizes: Sizes::of(elf) })
+    Ok(Forecast::new(elf, encoding, tally, losses))
+}
+
+impl Forecast {
+    pub(crate) fn new(
+        elf: &Elf<'_>,
+        encoding: Encoding,
+        tally: Tally,
+        losses: Vec<Loss>,
+    ) -> Forecast {
+        let account = tally.finish();
+        // observed: GNU as writes a header alone if it cannot describe any function.
+        let is_header = matches!(encoding, Encoding::Gnu(_))
+            && elf.kind() == ElfKind::Relocatable
+            && !losses.is_empty();
+        let exists = account.functions > 0 || is_header;
+        Forecast { encoding, section: exists.then_some(account), losses, sizes: Sizes::of(elf) }
+    }
 }
