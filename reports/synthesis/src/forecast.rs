@@ -81,7 +81,9 @@ pub fn forecast(
     let source = Source::new(elf, cfi).ok_or(SynthesisError::Machine)?;
     let plan = Plan::new(&source, encoding, Place::of(elf))?;
     let mut tally = Tally::new(plan.form);
-    let losses = plan.each(&mut |function, measured| tally.add(&function, &measured));
+    let losses = plan.each(&mut |function, measured| {
+        tally.add(&function, &measured);
+    });
     Ok(Forecast::new(elf, encoding, tally, losses))
 }
 

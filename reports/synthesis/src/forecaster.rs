@@ -71,8 +71,10 @@ impl Forecaster {
         let made = sections.made.into_iter().zip(plans).zip(&self.encodings);
         made.map(|((made, plan), encoding)| match (made, plan) {
             (Some(mut made), _) => {
-                made.functions
-                    .finish(&mut |function, measured| made.tally.add(&function, &measured));
+                let tally = &mut made.tally;
+                made.functions.finish(&mut |function, measured| {
+                    tally.add(&function, &measured);
+                });
                 Ok(Forecast::new(elf, *encoding, made.tally, made.losses.sorted()))
             }
             (None, plan) => Err(plan.err().unwrap_or(SynthesisError::Machine)),
@@ -154,8 +156,8 @@ impl<'c> Sections<'_, '_, '_, 'c> {
             let mut visited = Visited::default();
             let tally = &mut made.tally;
             made.functions.visit((fde, context), &mut losses, &mut |function, measured| {
-                tally.add(&function, &measured);
-                visited.found = Some((function, measured));
+                let frames = tally.add(&function, &measured);
+                visited.found = Some((function, measured, frames));
             });
             visited.lost = losses.first();
             if let Some(cause) = visited.lost {

@@ -110,7 +110,10 @@ impl Pattern {
             rest = match code {
                 0x40..=0x7f => self.advance(&mut place, low.into(), limits, after)?,
                 0x80..=0xbf if is_shown => self.keep(rest, 1 + leb(after)?)?,
-                0x80..=0xbf => after.get(leb(after)?..)?,
+                0x80..=0xbf => match after {
+                    [..0x80, after @ ..] => after,
+                    _ => after.get(leb(after)?..)?,
+                },
                 0xc0..=0xff if is_shown => self.keep(rest, 1)?,
                 0xc0..=0xff | 0x00 => after,
                 // The wider advances.
@@ -133,6 +136,16 @@ impl Pattern {
                         Endian::Big => u32::from_be_bytes(*delta),
                     };
                     self.advance(&mut place, delta, limits, after)?
+                }
+                // The most frequent ones: `DW_CFA_def_cfa_offset`, and those that remember and restore the state.
+                0x0e if after.first().is_some_and(|operand| *operand < 0x80) => {
+                    let (operand, after) = after.split_first()?;
+                    self.key.extend_from_slice(&[*code, *operand]);
+                    after
+                }
+                0x0a | 0x0b => {
+                    self.key.push(*code);
+                    after
                 }
                 _ => self.keep(rest, length(*code, after)?)?,
             };
@@ -229,4 +242,79 @@ fn instruction_bytes<'c>(function: &Fde<'c>) -> Option<&'c [u8]> {
     let end = function.offset().checked_add(end)?;
     let start = usize::try_from(function.instructions().offset()).ok()?;
     cfi.data().get(start..usize::try_from(end).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pattern of instructions in a function of `size` bytes, of which rows show R6, R7 and R16; advances count in
+    /// units of 4 bytes.
+    fn read(instructions: &[u8], size: u32) -> Option<(Vec<u8>, Vec<u32>)> {
+        let registers = 1 << 6 | 1 << 7 | 1 << 16;
+        let limits = Limits { size, factor: 4, endian: Endian::Little, registers };
+        let mut pattern = Pattern { key: Vec::new(), places: vec![0] };
+        pattern.read_all(instructions, &limits)?;
+        Some((pattern.key, pattern.places))
+    }
+
+    /// The codes are those of DWARF 5 7.24.
+    #[test]
+    fn a_pattern_has_what_rows_depend_on() {
+        for (instructions, key, places) in [
+            (&[][..], &[][..], &[0][..]),
+            // advance_loc 1, def_cfa_offset 16, offset R6, nop.
+            (&[0x41, 0x0e, 16, 0x86, 2, 0], &[0x41, 0x0e, 16, 0x86, 2], &[0, 4]),
+            // An advance of nothing, and the wider ones: 2, 0x102 and 3 units.
+            (
+                &[0x40, 0x02, 2, 0x03, 2, 1, 0x04, 3, 0, 0, 0],
+                &[0x41, 0x41, 0x41],
+                &[0, 8, 0x410, 0x41c],
+            ),
+            // offset and restore of R3 and R7; R34 is the signing state of AArch64.
+            (&[0x83, 0x80, 1, 0xc3, 0x87, 1, 0xc7, 0xe2], &[0x87, 1, 0xc7, 0xe2], &[0]),
+            // remember_state, restore_state, def_cfa, def_cfa_offset of two bytes, GNU_args_size.
+            (
+                &[0x0a, 0x0b, 0x0c, 7, 8, 0x0e, 0x80, 1, 0x2e, 0],
+                &[0x0a, 0x0b, 0x0c, 7, 8, 0x0e, 0x80, 1, 0x2e, 0],
+                &[0],
+            ),
+            // def_cfa_expression: breg6 8, deref; expression of R3: breg6 16.
+            (
+                &[0x0f, 3, 0x76, 8, 6, 0x10, 3, 2, 0x76, 16],
+                &[0x0f, 3, 0x76, 8, 6, 0x10, 3, 2, 0x76, 16],
+                &[0],
+            ),
+        ] {
+            let read = read(instructions, 0x420);
+            assert_eq!(read, Some((key.to_vec(), places.to_vec())), "{instructions:x?}");
+        }
+    }
+
+    #[test]
+    fn what_depends_on_its_place_has_no_pattern() {
+        // An advance to the end, and past it in two steps.
+        assert!(read(&[0x43], 13).is_some() && read(&[0x43], 12).is_none());
+        assert!(read(&[0x41, 0x42], 12).is_none());
+        assert!(read(&[], 0).is_none());
+        for instructions in [
+            // set_loc, an unknown code, and operands that are cut off or too large.
+            &[0x01, 0, 0, 0, 0, 0, 0, 0, 0][..],
+            &[0x3f],
+            &[0x0e],
+            &[0x83],
+            &[0x83, 0x80],
+            &[0x02],
+            &[0x03, 1],
+            &[0x04, 1, 0, 0],
+            &[0x0c, 7],
+            &[0x0e, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1],
+            // The start of a linker's expression for its stubs, val_expression, and a loaded address.
+            &[0x0f, 11, 0x77, 8, 0x80, 0],
+            &[0x16, 3, 2, 0x76, 8],
+            &[0x10, 3, 3, 0x76, 8, 6],
+        ] {
+            assert_eq!(read(instructions, 100), None, "{instructions:x?}");
+        }
+    }
 }

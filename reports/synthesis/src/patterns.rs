@@ -119,11 +119,11 @@ impl Patterns {
         }
         let first = self.outcomes.len();
         for visited in found {
-            let shape = visited.found.as_ref().map(|(function, measured)| {
+            let shape = visited.found.as_ref().map(|found| {
                 let earlier = self.outcomes.get(first..).unwrap_or_default();
                 let earlier: Vec<Span> =
                     earlier.iter().filter_map(|outcome| Some(outcome.shape?.starts)).collect();
-                self.shape(function, measured, places, &earlier)
+                self.shape(found, places, &earlier)
             });
             let Some(shape) = shape.map_or(Some(None), |shape| shape.map(Some)) else {
                 return self.outcomes.truncate(first);
@@ -142,8 +142,7 @@ impl Patterns {
     /// `None` if a row does not start where an advance arrives.
     fn shape(
         &mut self,
-        function: &Function,
-        measured: &Measured,
+        (function, measured, frames): &(Function, Measured, u64),
         places: &[u32],
         earlier: &[Span],
     ) -> Option<Shape> {
@@ -169,7 +168,7 @@ impl Patterns {
             by_size: function.start_width.is_some(),
             signal: function.signal,
             pauth_key_b: function.pauth_key_b,
-            frames: crate::tally::hash_frames(function),
+            frames: *frames,
             starts,
         })
     }
@@ -187,7 +186,8 @@ impl Patterns {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Visited {
     pub(crate) lost: Option<Cause>,
-    pub(crate) found: Option<(Function, Measured)>,
+    /// The function, its size, and a hash of its frames.
+    pub(crate) found: Option<(Function, Measured, u64)>,
 }
 
 /// A hash of bytes that depends on a secret.
@@ -259,5 +259,27 @@ impl Hasher for WithSecret {
 
     fn write_u64(&mut self, number: u64) {
         self.0 = fold(self.0 ^ number, 0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Five times as many patterns as there is room for.
+    #[test]
+    fn memory_is_bounded() {
+        let mut patterns = Patterns::new();
+        let lost = Visited { lost: Some(Cause::ZeroSize), found: None };
+        let mut largest = 0;
+        for number in 0..20_u32 {
+            let key = [number.to_le_bytes().as_slice(), &[0; 1 << 22]].concat();
+            patterns.add(&key, &[0], std::slice::from_ref(&lost));
+            let found = patterns.find(&key).expect("it was added");
+            assert_eq!(found.first().and_then(|outcome| outcome.lost), Some(Cause::ZeroSize));
+            largest = largest.max(patterns.bytes());
+        }
+        assert!(largest < MAX_BYTES + (1 << 23), "{largest}");
+        assert!(patterns.find(&[0; 4]).is_none());
     }
 }

@@ -38,18 +38,20 @@ impl Tally {
         Tally { form, account, blocks: HashSet::default() }
     }
 
-    /// Adds a function.
-    pub(crate) fn add(&mut self, function: &Function, measured: &Measured) {
+    /// Adds a function. Returns the hash of its frames.
+    pub(crate) fn add(&mut self, function: &Function, measured: &Measured) -> u64 {
         let starts = function.rows.iter().map(|row| row.start.wrapping_sub(function.start.address));
+        let frames = hash_frames(function);
         let block = Block {
             starts: hash_starts(starts),
-            frames: hash_frames(function),
+            frames,
             signal: function.signal,
             pauth_key_b: function.pauth_key_b,
             repeated: function.block,
             start_width: function.start_width,
         };
         self.add_block(function.size, measured, &block);
+        frames
     }
 
     /// Adds a function of `size` bytes with a known entry. `starts` is a hash of the starts of its rows, as offsets.
@@ -141,7 +143,7 @@ pub(crate) fn hash_starts(starts: impl Iterator<Item = u64>) -> u64 {
 }
 
 /// A hash of the frames of a function's rows.
-pub(crate) fn hash_frames(function: &Function) -> u64 {
+fn hash_frames(function: &Function) -> u64 {
     let mut hasher = Mixer::default();
     function.rows.iter().for_each(|row| row.frame.hash(&mut hasher));
     hasher.finish()
