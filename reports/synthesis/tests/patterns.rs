@@ -79,3 +79,20 @@ fn damaged_files_have_the_same_forecasts() {
     }
     assert!(functions > 10_000, "only {functions} functions");
 }
+
+/// Signal frames, and the same functions as ordinary ones, and as ones whose return addresses the B key signs: the
+/// augmentation is `zRS`, `zRG` and `zRB`.
+#[test]
+fn functions_with_other_augmentations_have_other_patterns() {
+    let mut forecaster = Forecaster::new(&ENCODINGS);
+    let mut seen = 0;
+    for path in sframe_corpus::golden(&["o", "so"]) {
+        let mut data = std::fs::read(&path).expect("readable");
+        let Some(place) = data.windows(4).position(|bytes| bytes == b"zRS\0") else { continue };
+        for letter in *b"SGBSG" {
+            data[place + 2] = letter;
+            seen += compare(&mut forecaster, &data, &path.to_string_lossy());
+        }
+    }
+    assert!(seen > 0, "golden files have signal frames");
+}
