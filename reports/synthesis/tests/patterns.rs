@@ -81,17 +81,26 @@ fn damaged_files_have_the_same_forecasts() {
 }
 
 /// Signal frames, and the same functions as ordinary ones, and as ones whose return addresses the B key signs: the
-/// augmentation is `zRS`, `zRG` and `zRB`.
+/// augmentation is `zRS`, `zRG` and `zRB`. Some bytes of instructions are `DW_CFA_GNU_args_size`, for which GNU as gives up;
+/// 2.47.50 then writes an entry only for a signal frame.
 #[test]
 fn functions_with_other_augmentations_have_other_patterns() {
     let mut forecaster = Forecaster::new(&ENCODINGS);
     let mut seen = 0;
     for path in sframe_corpus::golden(&["o", "so"]) {
-        let mut data = std::fs::read(&path).expect("readable");
-        let Some(place) = data.windows(4).position(|bytes| bytes == b"zRS\0") else { continue };
-        for letter in *b"SGBSG" {
-            data[place + 2] = letter;
-            seen += compare(&mut forecaster, &data, &path.to_string_lossy());
+        let sound = std::fs::read(&path).expect("readable");
+        let found = sound.windows(4).position(|bytes| bytes == b"zRS\0");
+        let Some(letter) = found.map(|place| place + 2) else { continue };
+        let elf = Elf::parse(&sound).expect("ELF");
+        let section = elf.sections().iter().find(|s| s.name.bytes() == b".eh_frame").expect("CFI");
+        let end = usize::try_from(section.offset + section.size).expect("small");
+        for place in letter..end.min(letter + 100) {
+            let mut data = sound.clone();
+            data[place] = 0x2e;
+            for augmentation in *b"SGB" {
+                data[letter] = augmentation;
+                seen += compare(&mut forecaster, &data, &path.to_string_lossy());
+            }
         }
     }
     assert!(seen > 0, "golden files have signal frames");
