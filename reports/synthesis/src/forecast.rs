@@ -38,6 +38,8 @@ pub struct Sizes {
     pub eh_frame: u64,
     /// `.eh_frame_hdr`.
     pub eh_frame_hdr: u64,
+    /// `.debug_frame`, compressed or not, which is not loaded.
+    pub debug_frame: u64,
     /// The SFrame sections that the file has already.
     pub sframe: u64,
 }
@@ -60,6 +62,7 @@ impl Sizes {
             code: sum(elf.executable().map(|(_, size)| size)),
             eh_frame: named(b".eh_frame"),
             eh_frame_hdr: named(b".eh_frame_hdr"),
+            debug_frame: named(b".debug_frame").saturating_add(named(b".zdebug_frame")),
             sframe: sum(elf.sframe_sections().map(|section| section.size)),
         }
     }
