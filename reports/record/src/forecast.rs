@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bounded::entry;
 use crate::coverage::{Loss, add_losses};
-use crate::record::ElfType;
+use crate::elf_type::ElfType;
 use crate::value::{Text, is_zero};
 
 /// What SFrame would cost a file, or several files, and what it would lose.
