@@ -78,6 +78,7 @@ fn sizes_are_those_that_readelf_prints() {
         code: 0x40 + 8 + 0x101,
         eh_frame: 0x108,
         eh_frame_hdr: 0,
+        debug_frame: 0,
         sframe: 0x120,
     };
     assert_eq!(Sizes::of(&Elf::parse(&data).expect("ELF")), sizes);
