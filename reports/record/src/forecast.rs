@@ -7,12 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::bounded::entry;
 use crate::coverage::{Loss, add_losses};
+use crate::elf_type::ElfType;
 use crate::value::{Text, is_zero};
 
 /// What SFrame would cost a file, or several files, and what it would lose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Forecast<'r> {
+    /// The machine: `AMD64`, `AArch64`, `AArch64-BE` or `s390x`; missing in sums.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Text<'r>>,
+    /// The type of the ELF file; missing in sums.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elf_type: Option<ElfType>,
     /// The sizes with which the sections are compared.
     pub sizes: Sizes,
     /// A section for each encoding that was asked for.
@@ -32,10 +39,13 @@ pub struct Sizes {
     pub loaded_memory: u64,
     /// Code.
     pub code: u64,
-    /// `.eh_frame`.
+    /// `.eh_frame`, which is loaded in linked files.
     pub eh_frame: u64,
-    /// `.eh_frame_hdr`.
+    /// `.eh_frame_hdr`, which is loaded.
     pub eh_frame_hdr: u64,
+    /// `.debug_frame`, compressed or not, which is not loaded.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub debug_frame: u64,
     /// The SFrame sections that the file has already.
     pub sframe: u64,
 }
@@ -121,6 +131,7 @@ impl Sizes {
             (&mut self.code, other.code),
             (&mut self.eh_frame, other.eh_frame),
             (&mut self.eh_frame_hdr, other.eh_frame_hdr),
+            (&mut self.debug_frame, other.debug_frame),
             (&mut self.sframe, other.sframe),
         ] {
             *sum = sum.saturating_add(number);
@@ -190,6 +201,14 @@ impl Predicted<'_> {
     }
 }
 
+impl Forecast<'_> {
+    /// Whether the file is a relocatable object, from which a library or program may have been made.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.elf_type == Some(ElfType::Relocatable)
+    }
+}
+
 impl ForecastTotal<'_> {
     /// Adds the forecast for one file.
     pub fn add(&mut self, file: &Forecast<'_>) {
@@ -218,7 +237,7 @@ mod tests {
     #[test]
     fn a_total_is_the_sum_by_encoding() {
         let files = [
-            r#"{"sizes":{"file":100,"eh_frame":30,"eh_frame_hdr":12},"sections":[
+            r#"{"elf_type":"shared","sizes":{"file":100,"eh_frame":30,"eh_frame_hdr":12},"sections":[
                 {"encoding":"gnu-2.44","files":1,"bytes":40,"parts":{"header":28,"index":12},"functions":1,
                  "losses":[{"cause":"cfa-register","functions":2,"bytes":9}]},
                 {"encoding":"smallest-v3","files":1,"bytes":35}]}"#,

@@ -16,6 +16,7 @@ mod call_sites;
 pub mod catalogue;
 mod coverage;
 mod demangle;
+mod elf_type;
 mod finding;
 pub mod forecast;
 pub mod json;
@@ -37,6 +38,7 @@ pub use coverage::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts,
 };
 pub use demangle::demangle;
+pub use elf_type::ElfType;
 pub use finding::{
     Code, Difference, Directive, Field, Finding, Function, Instruction, Part, Proof, Ruling, Side,
     Similar, SourceLine, TableLine, Wrong,
@@ -49,8 +51,7 @@ pub use reading::{
     Outcome, OutcomeCount, ReadBytes, ReadExample, ReadFunctions, Reading, ReadingTotal,
 };
 pub use record::{
-    Content, ElfType, Header, Package, Producer, Record, RuleCount, Section, Status, Suppressed,
-    Undecided,
+    Content, Header, Package, Producer, Record, RuleCount, Section, Status, Suppressed, Undecided,
 };
 pub use severity::Severity;
 pub use summary::{GroupCount, KindCount, SectionCount, Summary, SuppressedCount};

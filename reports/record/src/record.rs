@@ -22,6 +22,7 @@ use sframe_validator::{Abi, Endian, Version};
 
 use crate::call_sites::CallSites;
 use crate::coverage::Coverage;
+use crate::elf_type::ElfType;
 use crate::finding::Finding;
 use crate::forecast::Forecast;
 use crate::json::{exact_name, name};
@@ -230,22 +231,6 @@ pub enum Status {
     Unreadable,
     /// The checker crashed on it, or was stopped at a limit.
     Crashed,
-}
-
-/// The type of an ELF file.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum ElfType {
-    /// A relocatable object (`ET_REL`).
-    Relocatable,
-    /// A program at a fixed address (`ET_EXEC`).
-    Executable,
-    /// A shared library, or a position-independent program (`ET_DYN`).
-    Shared,
-    /// Any other type.
-    Other,
 }
 
 /// The size and hash of a file.

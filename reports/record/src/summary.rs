@@ -124,9 +124,12 @@ pub struct Summary<'r> {
     /// What the machine code proves about the rows of all files, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proofs: Option<ProofTotal>,
-    /// What SFrame would cost these files, if that was requested.
+    /// What SFrame would cost the programs and libraries among these files, if that was requested.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<ForecastTotal<'r>>,
+    /// The same for relocatable objects, which are counted apart: programs and libraries were made from them.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub forecast_objects: Option<ForecastTotal<'r>>,
     /// Functions with CFI in checked files without a section, according to `.eh_frame_hdr`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub functions_without_section: u64,
@@ -213,7 +216,11 @@ impl Summary<'_> {
             self.proofs.get_or_insert_default().add(proofs);
         }
         if let Some(forecast) = &record.forecast {
-            self.forecast.get_or_insert_default().add(forecast);
+            let total = match forecast.is_object() {
+                true => &mut self.forecast_objects,
+                false => &mut self.forecast,
+            };
+            total.get_or_insert_default().add(forecast);
         }
         self.add_readings(record);
         increase(&mut self.functions_without_section, record.functions_without_section);
@@ -224,6 +231,14 @@ impl Summary<'_> {
             };
             total.get_or_insert_default().add(coverage);
         }
+    }
+
+    /// The forecasts, each with what its files are called.
+    #[must_use]
+    pub fn forecasts(&self) -> Vec<(&ForecastTotal<'_>, &'static str)> {
+        let linked = self.forecast.as_ref().map(|total| (total, "linked file"));
+        let objects = self.forecast_objects.as_ref().map(|total| (total, "relocatable object"));
+        linked.into_iter().chain(objects).collect()
     }
 
     fn add_readings(&mut self, record: &Record<'_>) {

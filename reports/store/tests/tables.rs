@@ -121,7 +121,23 @@ fn pandas_reads_all_values() {
         ("coverage", "examples", ".[].coverage.losses[]?"),
         ("forecasts", "section_bytes", ".[].forecast.sections[]?"),
         ("forecasts", "reason", ".[].forecast.sections[]?.reason // empty"),
+        (
+            "forecasts",
+            "machine",
+            ".[].forecast | select(.).machine as $machine | .sections[] | $machine",
+        ),
+        (
+            "forecasts",
+            "elf_type",
+            ".[] | select(.forecast).elf_type as $of | .forecast.sections[] | $of",
+        ),
         ("forecast_losses", "cause", ".[].forecast.sections[]?.losses[]"),
+        ("forecast_losses", "example_start", ".[].forecast.sections[]?.losses[].examples[0]"),
+        (
+            "forecast_losses",
+            "example_section",
+            ".[].forecast.sections[]?.losses[].examples[0].code_section // empty",
+        ),
         ("findings", "known", ".[].findings[].known // empty"),
         ("findings", "source_file", ".[].findings[].source // empty"),
         ("consumers", "outcome", ".[].readings[]?"),

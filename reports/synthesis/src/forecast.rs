@@ -6,6 +6,7 @@ use sframe_validator::elf::{Elf, ElfKind, PT_LOAD, SHT_NOBITS};
 use crate::account::Account;
 use crate::model::Loss;
 use crate::place::Place;
+use crate::source::Source;
 use crate::synthesis::{Encoding, Plan, SynthesisError};
 use crate::tally::Tally;
 
@@ -37,6 +38,8 @@ pub struct Sizes {
     pub eh_frame: u64,
     /// `.eh_frame_hdr`.
     pub eh_frame_hdr: u64,
+    /// `.debug_frame`, compressed or not, which is not loaded.
+    pub debug_frame: u64,
     /// The SFrame sections that the file has already.
     pub sframe: u64,
 }
@@ -59,6 +62,7 @@ impl Sizes {
             code: sum(elf.executable().map(|(_, size)| size)),
             eh_frame: named(b".eh_frame"),
             eh_frame_hdr: named(b".eh_frame_hdr"),
+            debug_frame: named(b".debug_frame").saturating_add(named(b".zdebug_frame")),
             sframe: sum(elf.sframe_sections().map(|section| section.size)),
         }
     }
@@ -77,14 +81,28 @@ pub fn forecast(
     cfi: &[Cfi<'_>],
     encoding: Encoding,
 ) -> Result<Forecast, SynthesisError> {
-    let plan = Plan::new(elf, cfi, encoding, Place::of(elf))?;
+    let source = Source::new(elf, cfi).ok_or(SynthesisError::Machine)?;
+    let plan = Plan::new(&source, encoding, Place::of(elf))?;
     let mut tally = Tally::new(plan.form);
-    let losses = plan.each(&mut |function, measured| tally.add(&function, &measured));
-    let account = tally.finish();
-    // observed: GNU as writes a header alone if it cannot describe any function.
-    let is_header = matches!(encoding, Encoding::Gnu(_))
-        && elf.kind() == ElfKind::Relocatable
-        && !losses.is_empty();
-    let exists = account.functions > 0 || is_header;
-    Ok(Forecast { encoding, section: exists.then_some(account), losses, sizes: Sizes::of(elf) })
+    let losses = plan.each(&mut |function, measured| {
+        tally.add(&function, &measured);
+    });
+    Ok(Forecast::new(elf, encoding, tally, losses))
+}
+
+impl Forecast {
+    pub(crate) fn new(
+        elf: &Elf<'_>,
+        encoding: Encoding,
+        tally: Tally,
+        losses: Vec<Loss>,
+    ) -> Forecast {
+        let account = tally.finish();
+        // observed: GNU as writes a header alone if it cannot describe any function.
+        let is_header = matches!(encoding, Encoding::Gnu(_))
+            && elf.kind() == ElfKind::Relocatable
+            && !losses.is_empty();
+        let exists = account.functions > 0 || is_header;
+        Forecast { encoding, section: exists.then_some(account), losses, sizes: Sizes::of(elf) }
+    }
 }

@@ -5,7 +5,7 @@ mod plt;
 mod release;
 mod translate;
 
-use sframe_oracle::cfi::Fde;
+use sframe_oracle::cfi::{Fde, RowContext};
 use sframe_oracle::coverage::Cause;
 use sframe_validator::Abi;
 use sframe_validator::section::FreType;
@@ -44,19 +44,30 @@ const DECIDED: [Cause; 8] = [
     Cause::RememberFirst,
 ];
 
-/// Passes the functions that the release describes to `found`. Returns the others.
-pub(crate) fn functions(
-    source: &Source<'_, '_>,
+/// The functions of a file as a release describes them, one after the other.
+pub(crate) struct Functions<'s, 'e, 'c> {
+    source: &'s Source<'e, 'c>,
     release: Release,
-    form: &Form,
-    found: Found<'_>,
-) -> Losses {
-    let mut losses = Losses::default();
-    let mut stubs = plt::Tables::of(source, release);
-    source.each(|fde, context| {
+    form: Form,
+    stubs: plt::Tables<'s, 'e, 'c>,
+}
+
+impl<'s, 'e, 'c> Functions<'s, 'e, 'c> {
+    pub(crate) fn new(source: &'s Source<'e, 'c>, release: Release, form: Form) -> Self {
+        Functions { source, release, form, stubs: plt::Tables::of(source, release) }
+    }
+
+    /// Passes a function to `found`, or adds it to the losses if the release does not describe it.
+    pub(crate) fn visit(
+        &mut self,
+        (fde, context): (&Fde<'c>, &mut RowContext),
+        losses: &mut Losses,
+        found: Found<'_>,
+    ) {
+        let (source, release, form) = (self.source, self.release, &self.form);
         let cause = source.cause(fde, release.version(), context);
         // The linker writes these itself.
-        if stubs.are_in(fde) {
+        if self.stubs.are_in(fde) {
             return;
         }
         let function = match cause.filter(|cause| !DECIDED.contains(cause)) {
@@ -66,7 +77,7 @@ pub(crate) fn functions(
         match function {
             Ok((function, measured)) => found(function, measured),
             Err(cause) => {
-                lose(&mut losses, fde, cause);
+                lose(losses, fde, cause);
                 if let Some(function) = without_rows(fde, cause, release)
                     && let Some(measured) = measure(form, &function)
                 {
@@ -74,13 +85,16 @@ pub(crate) fn functions(
                 }
             }
         }
-    });
-    for function in stubs.entries() {
-        if let Some(measured) = measure(form, &function) {
-            found(function, measured);
+    }
+
+    /// Passes the entries that the linker writes for stubs to `found`.
+    pub(crate) fn finish(&self, found: Found<'_>) {
+        for function in self.stubs.entries() {
+            if let Some(measured) = measure(&self.form, &function) {
+                found(function, measured);
+            }
         }
     }
-    losses
 }
 
 /// A function as the release describes it.

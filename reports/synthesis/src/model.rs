@@ -65,6 +65,11 @@ impl Losses {
         }
     }
 
+    /// The cause that was added first.
+    pub(crate) fn first(&self) -> Option<Cause> {
+        self.0.first().map(|loss| loss.cause)
+    }
+
     /// The losses in the order of [`Cause::ALL`].
     pub(crate) fn sorted(mut self) -> Vec<Loss> {
         self.0.sort_by_key(|loss| loss.cause);

@@ -17,6 +17,7 @@
 //! - An outermost function of version 3 could be an entry without rows (V3 1.2), at least 2 bytes less than one with a
 //!   row. GNU as also writes such entries for functions that it cannot describe, so readers cannot rely on the meaning.
 
+use sframe_oracle::cfi::{Fde, RowContext};
 use sframe_oracle::coverage::Cause;
 use sframe_validator::unwind::{Frame, Recovery};
 use sframe_validator::{Abi, Version};
@@ -34,37 +35,38 @@ pub(crate) const fn form(version: Version, abi: Abi, place: Place) -> Form {
     Form { version, abi, place, without_lowest: false, pcrel, padded: false }
 }
 
-/// Passes the functions that `form` can describe to `found`. Returns the others.
-pub(crate) fn functions(source: &Source<'_, '_>, form: &Form, found: Found<'_>) -> Losses {
-    let mut losses = Losses::default();
-    source.each(|fde, context| {
-        if fde.size() == 0 {
-            return lose(&mut losses, fde, Cause::ZeroSize);
+/// Passes a function to `found`, or in parts, or adds it to the losses if `form` cannot describe it.
+pub(crate) fn visit<'c>(
+    source: &Source<'_, 'c>,
+    form: &Form,
+    (fde, context): (&Fde<'c>, &mut RowContext),
+    losses: &mut Losses,
+    found: Found<'_>,
+) {
+    if fde.size() == 0 {
+        return lose(losses, fde, Cause::ZeroSize);
+    }
+    let function = read_function(fde, context).map(|function| lossless(function, form));
+    let (function, measured) = match function.map(|function| (measure(form, &function), function)) {
+        Ok((Some(measured), function)) => (function, measured),
+        Ok((None, _)) => {
+            let cause = source.cause(fde, form.version, context);
+            let cause = cause.filter(|cause| *cause != Cause::Plt);
+            // Producers see no obstacle: the return address is not at the ABI's fixed offset, and the
+            // version has no other place for it.
+            return lose(losses, fde, cause.unwrap_or(Cause::RaExpression));
         }
-        let function = read_function(fde, context).map(|function| lossless(function, form));
-        let (function, measured) =
-            match function.map(|function| (measure(form, &function), function)) {
-                Ok((Some(measured), function)) => (function, measured),
-                Ok((None, _)) => {
-                    let cause = source.cause(fde, form.version, context);
-                    let cause = cause.filter(|cause| *cause != Cause::Plt);
-                    // Producers see no obstacle: the return address is not at the ABI's fixed offset, and the
-                    // version has no other place for it.
-                    return lose(&mut losses, fde, cause.unwrap_or(Cause::RaExpression));
-                }
-                Err(cause) => return lose(&mut losses, fde, cause),
-            };
-        if source.is_stub(function.start) && form.version > Version::V1 {
-            for part in fold(function) {
-                if let Some(measured) = measure(form, &part) {
-                    found(part, measured);
-                }
+        Err(cause) => return lose(losses, fde, cause),
+    };
+    if source.is_stub(function.start) && form.version > Version::V1 {
+        for part in fold(function) {
+            if let Some(measured) = measure(form, &part) {
+                found(part, measured);
             }
-        } else {
-            found(function, measured);
         }
-    });
-    losses
+    } else {
+        found(function, measured);
+    }
 }
 
 /// Rewrites the rows in the form in which SFrame states the same.

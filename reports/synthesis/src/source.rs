@@ -16,26 +16,51 @@ pub(crate) struct Source<'e, 'c> {
     pub(crate) abi: Abi,
     pub(crate) stubs: Stubs,
     code: Code,
+    /// Where stubs can be, in the terms of any part of this crate.
+    stub_places: Code,
 }
 
 impl<'e, 'c> Source<'e, 'c> {
     /// The CFI of a file in the order of [`Cfi::load_all`]. `None` if SFrame is not defined for the machine.
     pub(crate) fn new(elf: &'e Elf<'e>, cfi: &'c [Cfi<'c>]) -> Option<Source<'e, 'c>> {
-        Some(Source { elf, cfi, abi: elf.abi()?, stubs: Stubs::of(elf), code: Code::of(elf) })
+        let is_stubs = |section: &&ElfSection<'_>| {
+            section.is_stubs() || section.name.bytes().starts_with(b".plt")
+        };
+        let stubs = elf.code_sections().filter(is_stubs);
+        let stub_places = stubs.map(|s| (CodeAddress::absolute(s.address), s.size));
+        Some(Source {
+            elf,
+            cfi,
+            abi: elf.abi()?,
+            stubs: Stubs::of(elf),
+            code: Code::of(elf.executable()),
+            stub_places: Code::of(stub_places),
+        })
     }
 
     /// Passes each function to `visit`, in the order of the file, with the memory for reading its rows. A section for
     /// debuggers adds only functions that no earlier section describes. Functions without code in the file, such as
     /// those that a linker discarded, are left out.
     pub(crate) fn each(&self, mut visit: impl FnMut(&Fde<'c>, &mut RowContext)) {
+        self.each_with(1, |function, contexts| {
+            contexts.iter_mut().for_each(|c| visit(function, c))
+        });
+    }
+
+    /// Like [`Source::each`], with the memory for reading the rows of each function `times` times.
+    pub(crate) fn each_with(
+        &self,
+        times: usize,
+        mut visit: impl FnMut(&Fde<'c>, &mut [RowContext]),
+    ) {
         for (number, cfi) in self.cfi.iter().enumerate() {
             let earlier = self.cfi.get(..number).unwrap_or_default();
-            let mut context = RowContext::new(cfi);
+            let mut contexts = vec![RowContext::new(cfi); times];
             for function in cfi.functions() {
                 let start = function.start();
                 let is_known = earlier.iter().any(|cfi| cfi.find(start).is_some());
                 if !is_known && self.code.contains(start) {
-                    visit(&function, &mut context);
+                    visit(&function, &mut contexts);
                 }
             }
         }
@@ -45,6 +70,11 @@ impl<'e, 'c> Source<'e, 'c> {
     pub(crate) fn is_stub(&self, place: CodeAddress) -> bool {
         let section = self.elf.code_section_at(place);
         !self.is_relocatable() && section.is_some_and(ElfSection::is_stubs)
+    }
+
+    /// Whether an address may be in a linker's stubs, in any section.
+    pub(crate) fn may_be_stub(&self, place: CodeAddress) -> bool {
+        self.stub_places.contains(CodeAddress::absolute(place.address))
     }
 
     /// Whether the file is linked dynamically.
@@ -75,9 +105,9 @@ struct Code {
 }
 
 impl Code {
-    fn of(elf: &Elf<'_>) -> Code {
+    fn of(ranges: impl Iterator<Item = (CodeAddress, u64)>) -> Code {
         let end = |(start, size): (CodeAddress, u64)| (start, start.address.saturating_add(size));
-        let mut ranges: Vec<(CodeAddress, u64)> = elf.executable().map(end).collect();
+        let mut ranges: Vec<(CodeAddress, u64)> = ranges.map(end).collect();
         ranges.sort_unstable();
         let mut before: Option<(CodeAddress, u64)> = None;
         for range in &mut ranges {

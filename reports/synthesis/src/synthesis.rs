@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use sframe_oracle::cfi::Cfi;
+use sframe_oracle::cfi::{Cfi, Fde, RowContext};
 use sframe_validator::elf::Elf;
 use sframe_validator::section::Section;
 use sframe_validator::write::BuildError;
@@ -12,7 +12,7 @@ use crate::account::{Account, account_of};
 use crate::encode::Form;
 use crate::gnu::{self, Release};
 use crate::measure::Found;
-use crate::model::{Function, Loss};
+use crate::model::{Function, Loss, Losses};
 use crate::place::{Place, Written};
 use crate::smallest;
 use crate::source::Source;
@@ -101,7 +101,8 @@ pub fn synthesize(
     encoding: Encoding,
     place: Place,
 ) -> Result<Synthesis, SynthesisError> {
-    let plan = Plan::new(elf, cfi, encoding, place)?;
+    let source = Source::new(elf, cfi).ok_or(SynthesisError::Machine)?;
+    let plan = Plan::new(&source, encoding, place)?;
     let mut functions = Vec::new();
     let losses = plan.each(&mut |function, _| functions.push(function));
     finish(&plan.form, functions, losses)
@@ -121,20 +122,18 @@ pub(crate) fn finish(
 }
 
 /// What a section is made from, and how.
-pub(crate) struct Plan<'e, 'c> {
-    source: Source<'e, 'c>,
+pub(crate) struct Plan<'s, 'e, 'c> {
+    source: &'s Source<'e, 'c>,
     encoding: Encoding,
     pub(crate) form: Form,
 }
 
-impl<'e, 'c> Plan<'e, 'c> {
+impl<'s, 'e, 'c> Plan<'s, 'e, 'c> {
     pub(crate) fn new(
-        elf: &'e Elf<'e>,
-        cfi: &'c [Cfi<'c>],
+        source: &'s Source<'e, 'c>,
         encoding: Encoding,
         place: Place,
-    ) -> Result<Plan<'e, 'c>, SynthesisError> {
-        let source = Source::new(elf, cfi).ok_or(SynthesisError::Machine)?;
+    ) -> Result<Self, SynthesisError> {
         if !encoding.supports(source.abi) {
             return Err(SynthesisError::VersionOfAbi);
         }
@@ -147,10 +146,50 @@ impl<'e, 'c> Plan<'e, 'c> {
 
     /// Passes each function of the section to `found`. Returns those that it leaves out.
     pub(crate) fn each(&self, found: Found<'_>) -> Vec<Loss> {
-        let losses = match self.encoding {
-            Encoding::Smallest(_) => smallest::functions(&self.source, &self.form, found),
-            Encoding::Gnu(release) => gnu::functions(&self.source, release, &self.form, found),
-        };
+        let mut functions = self.functions();
+        let mut losses = Losses::default();
+        self.source.each(|fde, context| functions.visit((fde, context), &mut losses, found));
+        functions.finish(found);
         losses.sorted()
+    }
+
+    /// Makes the functions one after the other.
+    pub(crate) fn functions(&self) -> Functions<'s, 'e, 'c> {
+        match self.encoding {
+            Encoding::Smallest(_) => Functions::Smallest(self.source, self.form),
+            Encoding::Gnu(release) => {
+                Functions::Gnu(gnu::Functions::new(self.source, release, self.form))
+            }
+        }
+    }
+}
+
+/// The functions of a section, which must be visited in the order of the file.
+pub(crate) enum Functions<'s, 'e, 'c> {
+    Smallest(&'s Source<'e, 'c>, Form),
+    Gnu(gnu::Functions<'s, 'e, 'c>),
+}
+
+impl<'c> Functions<'_, '_, 'c> {
+    /// Passes a function to `found`, or adds it to the losses.
+    pub(crate) fn visit(
+        &mut self,
+        function: (&Fde<'c>, &mut RowContext),
+        losses: &mut Losses,
+        found: Found<'_>,
+    ) {
+        match self {
+            Functions::Smallest(source, form) => {
+                smallest::visit(source, form, function, losses, found);
+            }
+            Functions::Gnu(functions) => functions.visit(function, losses, found),
+        }
+    }
+
+    /// Passes the functions that come last to `found`.
+    pub(crate) fn finish(&self, found: Found<'_>) {
+        if let Functions::Gnu(functions) = self {
+            functions.finish(found);
+        }
     }
 }

@@ -78,7 +78,16 @@ fn sizes_are_those_that_readelf_prints() {
         code: 0x40 + 8 + 0x101,
         eh_frame: 0x108,
         eh_frame_hdr: 0,
+        debug_frame: 0,
         sframe: 0x120,
     };
     assert_eq!(Sizes::of(&Elf::parse(&data).expect("ELF")), sizes);
+}
+
+/// `readelf -SW` prints these sizes, and no flag A for `.debug_frame`: it is not loaded, and not part of `.eh_frame`.
+#[test]
+fn debug_frame_has_a_size_of_its_own() {
+    let data = sframe_corpus::read("wrong-cfi/epilogue-above-branch/llvm-23.o");
+    let sizes = Sizes::of(&Elf::parse(&data).expect("ELF"));
+    assert_eq!((sizes.eh_frame, sizes.debug_frame), (0x50, 0x58));
 }

@@ -33,7 +33,7 @@ pub(super) fn run(args: &ForecastArgs) -> io::Result<Exit> {
         scan(inputs, &options, args.resources.threads, sink)
     };
     let summary = report(outputs, selection(&args.inputs)?, Input::held, scan)?;
-    if summary.forecast.is_none() && !interrupted.load(Ordering::Relaxed) {
+    if summary.forecasts().is_empty() && !interrupted.load(Ordering::Relaxed) {
         complain(
             &"nothing to forecast: there is no ELF file with code for a machine that SFrame is defined for",
         )?;

@@ -5,6 +5,7 @@ use sframe_synthesis::{self as synthesis, Account, Encoding, SynthesisError};
 use sframe_validator::elf::Elf;
 
 use super::coverage::place;
+use super::elf_type;
 use super::names::Names;
 
 /// The identifier of an encoding: `gnu-2.44`, or `smallest-v3`.
@@ -17,10 +18,31 @@ pub(crate) fn encoding_name(encoding: Encoding) -> String {
 
 /// The sizes of a file, without any section.
 pub(crate) fn forecast(elf: &Elf<'_>) -> Forecast<'static> {
-    let synthesis::Sizes { file, loaded_file, loaded_memory, code, eh_frame, eh_frame_hdr, sframe } =
-        synthesis::Sizes::of(elf);
-    let sizes = Sizes { file, loaded_file, loaded_memory, code, eh_frame, eh_frame_hdr, sframe };
-    Forecast { sizes, sections: Vec::new() }
+    let synthesis::Sizes {
+        file,
+        loaded_file,
+        loaded_memory,
+        code,
+        eh_frame,
+        eh_frame_hdr,
+        debug_frame,
+        sframe,
+    } = synthesis::Sizes::of(elf);
+    Forecast {
+        machine: elf.abi().map(|abi| abi.name().into()),
+        elf_type: Some(elf_type(elf)),
+        sizes: Sizes {
+            file,
+            loaded_file,
+            loaded_memory,
+            code,
+            eh_frame,
+            eh_frame_hdr,
+            debug_frame,
+            sframe,
+        },
+        sections: Vec::new(),
+    }
 }
 
 /// A section that would be written, or why it is not known.

@@ -60,8 +60,8 @@ impl<W: Write> Markdown<W> {
         }
     }
 
-    fn forecast(&mut self, total: &ForecastTotal<'_>) -> io::Result<()> {
-        writeln!(self.out, "\n**What SFrame would cost {}**\n", counted(total.files, "file"))?;
+    fn forecast(&mut self, total: &ForecastTotal<'_>, noun: &str) -> io::Result<()> {
+        writeln!(self.out, "\n**What SFrame would cost {}**\n", counted(total.files, noun))?;
         self.table(&total.forecast.table())
     }
 
@@ -142,9 +142,11 @@ impl<W: Write> Renderer for Markdown<W> {
         };
         let (errors, warnings) =
             (counted(summary.errors, "error"), counted(summary.warnings, "warning"));
-        match &summary.forecast {
-            Some(total) if summary.worst().is_none() => {
-                let files = counted(total.files, "file");
+        let forecasts = summary.forecasts();
+        match forecasts.is_empty() {
+            false if summary.worst().is_none() => {
+                let files = forecasts.iter().map(|(total, _)| total.files).sum();
+                let files = counted(files, "file");
                 writeln!(self.out, "## SFrame: forecast for {files}\n")?;
             }
             _ => writeln!(self.out, "## {mark} SFrame: {errors}, {warnings}\n")?,
@@ -161,8 +163,8 @@ impl<W: Write> Renderer for Markdown<W> {
         causes.retain(|cause| cause.known.is_none() || cause.severity == Severity::Error);
         self.causes(&causes)?;
         self.known(summary)?;
-        if let Some(total) = &summary.forecast {
-            self.forecast(total)?;
+        for (total, noun) in forecasts {
+            self.forecast(total, noun)?;
         }
         if !summary.readings.is_empty() {
             self.readings(summary)?;

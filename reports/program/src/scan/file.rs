@@ -11,14 +11,14 @@ use super::elf_file::ElfFile;
 use super::forecast;
 use super::options::CheckOptions;
 use super::readings;
-use crate::record::{Comparison, Names, checked, producers, source_lines};
+use crate::record::{Comparison, Names, checked, elf_type, producers, source_lines};
 use sframe_defects::recognise;
 use sframe_input::{RawOptions, SectionSource};
 use sframe_oracle::debug_file::build_id;
 use sframe_oracle::rules::SECTION_MISSING;
 use sframe_record::json::hex;
 use sframe_record::numbers::counted;
-use sframe_record::{Address, ElfType, Finding, Record, RuleCount, Status, Text};
+use sframe_record::{Address, Finding, Record, RuleCount, Status, Text};
 
 /// Checks a bare section.
 pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Record<'static> {
@@ -84,15 +84,6 @@ fn add_missing_section(record: &mut Record<'static>, options: &CheckOptions) {
         SECTION_MISSING.group.name(),
         message,
     ));
-}
-
-fn elf_type(elf: &Elf<'_>) -> ElfType {
-    match elf.kind() {
-        ElfKind::Relocatable => ElfType::Relocatable,
-        ElfKind::Executable => ElfType::Executable,
-        ElfKind::Shared => ElfType::Shared,
-        ElfKind::Other(_) => ElfType::Other,
-    }
 }
 
 /// The kind of an ELF file for which SFrame is not defined; `None` if it is defined. A file that nevertheless has a

@@ -1,7 +1,10 @@
 //! What SFrame would cost a file.
 
-use sframe_oracle::cfi::section_bytes;
-use sframe_record::Forecast;
+use std::cell::Cell;
+
+use sframe_oracle::cfi::{Cfi, section_bytes};
+use sframe_record::{Forecast, Predicted};
+use sframe_synthesis::{Encoding, Forecaster};
 use sframe_validator::Endian;
 use sframe_validator::elf::Elf;
 
@@ -18,16 +21,35 @@ pub(super) fn of_file(file: &ElfFile<'_>, options: &CheckOptions) -> Option<Fore
         return None;
     }
     with_tables(file.path, file.elf, options, |tables| {
-        let sections = options.forecast.iter().map(|&encoding| match tables.get() {
-            Ok(cfi) => {
-                let section = sframe_synthesis::forecast(file.elf, cfi, encoding);
-                predicted(encoding, section, file.names)
+        made.sections = match tables.get() {
+            Ok(cfi) => sections(file, cfi, &options.forecast),
+            Err(reason) => {
+                let name = |&encoding| encoding_name(encoding).into();
+                options.forecast.iter().map(name).map(|name| unknown(name, reason)).collect()
             }
-            Err(reason) => unknown(encoding_name(encoding).into(), reason),
-        });
-        made.sections = sections.collect();
+        };
     });
     Some(made)
+}
+
+thread_local! {
+    /// What a thread remembers from one file to the next.
+    static FORECASTER: Cell<Option<Forecaster>> = const { Cell::new(None) };
+}
+
+/// A section for each encoding.
+fn sections(
+    file: &ElfFile<'_>,
+    cfi: &[Cfi<'_>],
+    encodings: &[Encoding],
+) -> Vec<Predicted<'static>> {
+    let earlier = FORECASTER.take().filter(|earlier| earlier.encodings() == encodings);
+    let mut forecaster = earlier.unwrap_or_else(|| Forecaster::new(encodings));
+    let sections = forecaster.forecast(file.elf, cfi).into_iter().zip(encodings);
+    let sections =
+        sections.map(|(section, encoding)| predicted(*encoding, section, file.names)).collect();
+    FORECASTER.set(Some(forecaster));
+    sections
 }
 
 /// `version`, `eh_frame_ptr_enc`, `fde_count_enc`, and `table_enc` of `.eh_frame_hdr` as all linkers write them (LSB 5.0,

@@ -11,7 +11,7 @@ impl Forecast<'_> {
     pub fn table(&self) -> Table {
         let known = |of: &&Predicted<'_>| of.unknown == 0 || of.files > 0;
         let sections = self.sections.iter().filter(known).cloned().collect();
-        let forecast = &Forecast { sections, ..*self };
+        let forecast = &Forecast { sections, sizes: self.sizes, ..Forecast::default() };
         let mut table = Table {
             columns: forecast.sections.iter().map(|of| printable(&*of.encoding)).collect(),
             lines: Vec::new(),
@@ -45,6 +45,7 @@ impl Table {
         self.add(forecast, "bytes", false, |of| grouped(of.bytes));
         let wholes = [
             (sizes.eh_frames(), ".eh_frame and .eh_frame_hdr"),
+            (sizes.debug_frame, ".debug_frame, which is not loaded"),
             (sizes.file, "the files"),
             (sizes.loaded_file, "what is loaded from them"),
             (sizes.loaded_memory, "the memory that they take"),

@@ -1,6 +1,6 @@
 //! What SFrame would cost, and what it would leave out.
 
-use sframe_record::{Forecast, Loss, Predicted, Sizes};
+use sframe_record::{ElfType, Forecast, FunctionPlace, Loss, Predicted};
 
 use super::column::{Cell, Column, ColumnKind, Table};
 
@@ -9,13 +9,13 @@ pub(super) enum Forecasts {}
 
 /// A predicted section, with the sizes of its file.
 pub(super) struct Row<'r> {
-    sizes: &'r Sizes,
+    forecast: &'r Forecast<'r>,
     section: &'r Predicted<'r>,
 }
 
 /// The rows of a file's forecast.
 pub(super) fn rows<'r>(forecast: &'r Forecast<'r>) -> impl Iterator<Item = Row<'r>> {
-    forecast.sections.iter().map(|section| Row { sizes: &forecast.sizes, section })
+    forecast.sections.iter().map(|section| Row { forecast, section })
 }
 
 impl Table for Forecasts {
@@ -26,6 +26,18 @@ impl Table for Forecasts {
         column(ColumnKind::texts("encoding", "`gnu-2.44`, `smallest-v3` and others"), |row| {
             Cell::text(&row.section.encoding)
         }),
+        column(ColumnKind::texts("machine", "`AMD64`, `AArch64`, `AArch64-BE` or `s390x`").or_null(), |row| {
+            Cell::optional_text(row.forecast.machine.as_deref())
+        }),
+        column(
+            ColumnKind::texts(
+                "elf_type",
+                "`relocatable`, `executable`, `shared` or `other`; programs and libraries were made from relocatable \
+                 files, so their sizes are not added",
+            )
+            .or_null(),
+            |row| Cell::optional_text(row.forecast.elf_type.map(name_of)),
+        ),
         column(ColumnKind::texts("reason", "why the section is not known").or_null(), |row| {
             Cell::optional_text(row.section.reason.as_deref())
         }),
@@ -67,18 +79,21 @@ impl Table for Forecasts {
         bytes("lost_bytes", "code of these functions", |row| {
             Cell::Number(row.section.lost_bytes())
         }),
-        bytes("file_bytes", "size of the file", |row| Cell::Number(row.sizes.file)),
-        bytes("loaded_bytes", "what is loaded from it", |row| Cell::Number(row.sizes.loaded_file)),
+        bytes("file_bytes", "size of the file", |row| Cell::Number(row.forecast.sizes.file)),
+        bytes("loaded_bytes", "what is loaded from it", |row| Cell::Number(row.forecast.sizes.loaded_file)),
         bytes("memory_bytes", "memory into which it is loaded", |row| {
-            Cell::Number(row.sizes.loaded_memory)
+            Cell::Number(row.forecast.sizes.loaded_memory)
         }),
-        bytes("code_bytes", "its code", |row| Cell::Number(row.sizes.code)),
-        bytes("eh_frame_bytes", "its `.eh_frame`", |row| Cell::Number(row.sizes.eh_frame)),
-        bytes("eh_frame_hdr_bytes", "its `.eh_frame_hdr`", |row| {
-            Cell::Number(row.sizes.eh_frame_hdr)
+        bytes("code_bytes", "its code", |row| Cell::Number(row.forecast.sizes.code)),
+        bytes("eh_frame_bytes", "its `.eh_frame`, which linked files load", |row| Cell::Number(row.forecast.sizes.eh_frame)),
+        bytes("eh_frame_hdr_bytes", "its `.eh_frame_hdr`, which is loaded", |row| {
+            Cell::Number(row.forecast.sizes.eh_frame_hdr)
+        }),
+        bytes("debug_frame_bytes", "its `.debug_frame`, which is not loaded", |row| {
+            Cell::Number(row.forecast.sizes.debug_frame)
         }),
         bytes("sframe_bytes", "SFrame sections that it has already", |row| {
-            Cell::Number(row.sizes.sframe)
+            Cell::Number(row.forecast.sizes.sframe)
         }),
     ];
 }
@@ -90,6 +105,12 @@ pub(super) enum ForecastLosses {}
 pub(super) struct LossRow<'r> {
     section: &'r Predicted<'r>,
     loss: &'r Loss<'r>,
+}
+
+impl LossRow<'_> {
+    fn example(&self) -> Option<&FunctionPlace<'_>> {
+        self.loss.examples.first()
+    }
 }
 
 /// The losses of a file's forecast.
@@ -122,7 +143,39 @@ impl Table for ForecastLosses {
             what: ColumnKind::numbers("bytes", "bytes", "code of these functions"),
             cell: |row| Cell::Number(row.loss.bytes),
         },
+        Column {
+            what: ColumnKind::texts("example_symbol", "the symbol of the first one").or_null(),
+            cell: |row| Cell::optional_text(row.example().and_then(|of| of.symbol.as_deref())),
+        },
+        Column {
+            what: ColumnKind::texts(
+                "example_section",
+                "the section that contains it; only in relocatable files",
+            )
+            .or_null(),
+            cell: |row| {
+                Cell::optional_text(row.example().and_then(|of| of.code_section.as_deref()))
+            },
+        },
+        Column {
+            what: ColumnKind::texts("example_start", "where it starts").or_null(),
+            cell: |row| Cell::address(row.example().map(|of| of.start)),
+        },
+        Column {
+            what: ColumnKind::numbers("example_bytes", "bytes", "its code; 0 for `zero-size`")
+                .or_null(),
+            cell: |row| Cell::optional_number(row.example().map(|of| of.size)),
+        },
     ];
+}
+
+const fn name_of(elf_type: ElfType) -> &'static str {
+    match elf_type {
+        ElfType::Relocatable => "relocatable",
+        ElfType::Executable => "executable",
+        ElfType::Shared => "shared",
+        ElfType::Other => "other",
+    }
 }
 
 const fn column(

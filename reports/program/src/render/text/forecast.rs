@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
-use sframe_record::{Forecast, ForecastTotal};
+use sframe_record::{Forecast, Summary};
 
 use super::coverage::example;
 use super::table::table;
@@ -24,10 +24,18 @@ pub(super) fn file(out: &mut dyn Write, name: &str, forecast: &Forecast<'_>) -> 
     examples(out, forecast)
 }
 
-/// Writes the forecast for all files together.
-pub(super) fn totals(out: &mut dyn Write, total: &ForecastTotal<'_>) -> io::Result<()> {
-    writeln!(out, "{BOLD}forecast{BOLD:#} for {}", counted(total.files, "file"))?;
-    table(out, &total.forecast.table())
+/// Writes the forecasts for all programs and libraries together, and for all objects.
+pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
+    let totals = summary.forecasts();
+    // The forecast for a single file was written with it.
+    if totals.iter().map(|(total, _)| total.files).sum::<u64>() < 2 {
+        return Ok(());
+    }
+    for (total, noun) in totals {
+        writeln!(out, "{BOLD}forecast{BOLD:#} for {}", counted(total.files, noun))?;
+        table(out, &total.forecast.table())?;
+    }
+    Ok(())
 }
 
 /// The first function of each cause.

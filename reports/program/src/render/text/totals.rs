@@ -44,10 +44,7 @@ impl<W: Write> Text<W> {
             writeln!(self.out, "  {}", self.wrapped(&call_sites::in_short(sites, noun), 4))?;
         }
         self.finding_totals(summary)?;
-        // The forecast for a single file was written with it.
-        if let Some(total) = summary.forecast.as_ref().filter(|total| total.files > 1) {
-            forecast::totals(&mut self.out, total)?;
-        }
+        forecast::totals(&mut self.out, summary)?;
         // What consumers do with a single file was written with it.
         if !summary.readings.is_empty() && summary.with_section > 1 {
             readings::totals(&mut self.out, summary)?;
@@ -67,7 +64,7 @@ impl<W: Write> Text<W> {
 
     /// Writes what SFrame could describe, if no file has a section.
     fn functions_without_section(&mut self, summary: &Summary<'_>) -> io::Result<()> {
-        if summary.functions_without_section == 0 || summary.forecast.is_some() {
+        if summary.functions_without_section == 0 || !summary.forecasts().is_empty() {
             return Ok(());
         }
         let functions = counted(summary.functions_without_section, "function");
