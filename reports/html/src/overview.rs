@@ -100,13 +100,7 @@ impl Overview {
             mood,
             tiles: tiles(summary),
             coverage: coverage.collect(),
-            figures: summary
-                .forecast
-                .as_ref()
-                .map(forecast)
-                .into_iter()
-                .chain(readings(summary))
-                .collect(),
+            figures: forecasts(summary).chain(readings(summary)).collect(),
             facts: facts(summary),
             has_history,
             has_findings: summary.worst().is_some(),
@@ -114,13 +108,16 @@ impl Overview {
     }
 }
 
-fn forecast(total: &ForecastTotal<'_>) -> Figures {
-    Figures {
-        id: "forecast",
-        title: format!("What SFrame would cost {}", counted(total.files, "file")),
+/// The forecasts of linked files and of relocatable objects.
+fn forecasts(summary: &Summary<'_>) -> impl Iterator<Item = Figures> {
+    let ids = ["forecast", "forecast-objects"];
+    let titled = |(id, (total, noun)): (_, (&ForecastTotal<'_>, &str))| Figures {
+        id,
+        title: format!("What SFrame would cost {}", counted(total.files, noun)),
         about: "The section that each encoding would have, predicted from CFI, and the functions that it would leave out.",
         table: total.forecast.table(),
-    }
+    };
+    ids.into_iter().zip(summary.forecasts()).map(titled)
 }
 
 fn readings(summary: &Summary<'_>) -> Option<Figures> {
@@ -145,9 +142,14 @@ fn verdict(summary: &Summary<'_>) -> (&'static str, String) {
     let checked = counted(summary.checked, "file");
     if found.is_empty() {
         let mood = if summary.is_incomplete() { "undecided" } else { "clean" };
-        let text = match &summary.forecast {
-            Some(total) => format!("Forecast for {}", counted(total.files, "file")),
-            None => format!("No findings in {checked}"),
+        let subjects: Vec<String> = summary
+            .forecasts()
+            .into_iter()
+            .map(|(total, noun)| counted(total.files, noun))
+            .collect();
+        let text = match subjects.is_empty() {
+            false => format!("Forecast for {}", subjects.join(" and ")),
+            true => format!("No findings in {checked}"),
         };
         return (mood, text);
     }
