@@ -1,5 +1,5 @@
-/* The consumer runs in a forked process. If it crashes, the process that never ran it answers the request at hand, and forks
-   again for the rest. A consumer that has overwritten its memory cannot spoil later answers after that. */
+/* The consumer runs in a forked process for each section, because it may overwrite its own memory, and then answers wrongly
+   about the next one. If it crashes, the process that never ran it answers the request at hand, and forks again for the rest. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +16,8 @@ bool is_surviving;
 /* Where the forked process is: the line that it answers, and the last one that opened a section. */
 struct progress {
   const char *line, *open;
+  /* The number of answers before that line's. */
+  size_t answers;
 };
 
 static volatile struct progress *progress;
@@ -61,6 +63,7 @@ static void answer_all(const char *line, const char *end) {
   while (line < end) {
     const char *next = after(line, end);
     progress->line = line;
+    progress->answers = answer_count();
     if (is_open(line, next))
       progress->open = line;
     char *text = copy_of(line, next - 1);
@@ -99,27 +102,49 @@ static void keep_opened(const char *end) {
   progress->open = NULL;
 }
 
-/* Answers lines until the consumer crashes. Returns the line at which it did so. */
+/* The first line after this one that opens a section. */
+static const char *next_section(const char *line, const char *end) {
+  do
+    line = after(line, end);
+  while (line < end && !is_open(line, after(line, end)));
+  return line;
+}
+
+/* Answers the requests about one section until the consumer crashes. Returns the line at which it did so, or the end. The
+   signal is 0 if that line was answered before, because freeing memory may find that the consumer has damaged it. */
 static const char *answer_most(const char *line, const char *end, int *number) {
   lost = 0;
   progress->line = line;
+  progress->answers = answer_count();
   *number = run(line, end);
-  if (*number && progress->open == progress->line)
+  const char *crashed = *number ? progress->line : end;
+  if (answer_count() != progress->answers)
+    *number = 0;
+  if (progress->open == crashed)
     lost = *number;
   keep_opened(end);
-  return *number ? progress->line : end;
+  return crashed;
 }
 
-void survive_lines(const char *line, const char *end) {
-  if (!progress)
-    progress = shared_memory(sizeof *progress);
+static void survive_section(const char *line, const char *end) {
   while (line < end) {
     int number = lost;
     if (!lost || is_open(line, after(line, end)))
       line = answer_most(line, end, &number);
     if (line == end)
       return;
-    answer_crashed(number);
+    if (number)
+      answer_crashed(number);
     line = after(line, end);
+  }
+}
+
+void survive_lines(const char *line, const char *end) {
+  if (!progress)
+    progress = shared_memory(sizeof *progress);
+  while (line < end) {
+    const char *next = next_section(line, end);
+    survive_section(line, next);
+    line = next;
   }
 }

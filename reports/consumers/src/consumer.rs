@@ -24,13 +24,14 @@ pub trait Reader {
     /// beyond a limit that is linear in the section's size are left out.
     fn boundaries(&self) -> Vec<u64>;
 
-    /// The answers at addresses in ascending order, without any subtraction.
-    fn answers(&self, addresses: &[u64]) -> Vec<Answer>;
+    /// Gives the answers at addresses in ascending order, without any subtraction.
+    fn answers(&self, addresses: &[u64], give: &mut dyn FnMut(Answer));
 
     /// The answer at one address.
     fn lookup(&self, pc: u64) -> Answer {
-        let mut answers = self.answers(&[pc]);
-        answers.pop().unwrap_or(Err(NO_FUNCTION))
+        let mut found = Err(NO_FUNCTION);
+        self.answers(&[pc], &mut |answer| found = answer);
+        found
     }
 }
 

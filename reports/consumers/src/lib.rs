@@ -42,7 +42,7 @@ mod rows;
 mod table;
 
 pub use answer::{Answer, Found, Stop, StopKind};
-pub use assess::{Assessment, Bytes as PcBytes, Example, Functions, Kind, Verdict, assess};
+pub use assess::{Assessment, Assessor, Bytes as PcBytes, Example, Functions, Kind, Verdict, assess};
 pub use consumer::{Consumer, Opening, Reader};
 pub use describe::describe;
 pub use input::Input;

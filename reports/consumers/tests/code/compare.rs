@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use sframe_conformance::{Address, Base, Frame, Recovery, Rule, Section};
 use sframe_consumers::{Answer, Consumer, Input, Opening, StopKind};
-use sframe_validator::Abi;
+use sframe_validator::section::Function;
+use sframe_validator::{Abi, Placement, Section as StoredSection};
 use sframe_validator::unwind::{self, Cfa};
 
 use crate::inputs::{Sample, machine_name};
@@ -42,11 +43,11 @@ pub(crate) struct Counts {
     pub(crate) lookups: u64,
     pub(crate) rows: u64,
     pub(crate) crashes: u64,
-    /// Where the profile says that memory outside the section decides, and how often the program crashed there.
     /// Crashes that AArch64 would not have, because the program divides by zero.
     pub(crate) host_crashes: u64,
-    /// Rows of which libsframe's interface hides the type, without which they have no meaning.
+    /// Rows that differ because libsframe's interface hides their type, or because they have no meaning to our reader.
     pub(crate) hidden_types: u64,
+    /// Where the profile says that memory outside the section decides, and how often the program crashed there.
     pub(crate) undecided: u64,
     pub(crate) undecided_crashes: u64,
     /// Disagreements, by kind, with examples.
@@ -260,11 +261,23 @@ pub(crate) fn compare(
     counts
 }
 
-/// Whether the function that a lookup finds is not the one at that PC: without the flag for PC-relative starts, the library
-/// adds the place of the field. It returns a row without the function's type, and the program takes the type of the other.
-fn hides_type(name: &str, question: &Question) -> bool {
+/// Whether the function that a lookup finds may not be the first one at that PC: without the flag for PC-relative starts, the
+/// library adds the place of the field; and functions may overlap. It returns a row without the function's type, and the
+/// program takes the type of the first function there.
+fn hides_type(name: &str, question: &Question, pc: Option<u64>) -> bool {
     let flags = question.section.hex.get(4..8).unwrap_or_default();
-    name == "libsframe-2.47" && ["0300", "0301"].contains(&flags)
+    name == "libsframe-2.47" && (["0300", "0301"].contains(&flags) || covering(question, pc) > 1)
+}
+
+/// The number of functions that cover a PC.
+fn covering(question: &Question, pc: Option<u64>) -> usize {
+    let bytes = question.section.bytes().expect("hexadecimal");
+    let section = StoredSection::parse(&bytes, Placement::at(question.section.address.0));
+    let (Ok(section), Some(pc)) = (section, pc) else { return 0 };
+    let covers = |function: &Function<'_>| {
+        function.start().is_ok_and(|start| pc.wrapping_sub(start.address) < function.size().into())
+    };
+    section.functions().flatten().filter(covers).count()
 }
 
 /// Whether a program lists functions and rows, and looks up no PCs.
@@ -336,9 +349,11 @@ fn judge(
         {
             // mold copies rows without a meaning, and two readers of ours differ about them.
             counts.hidden_types += 1;
-        } else if hides_type(name, question) && matches!(reply, Reply::Found(_)) {
-            counts.hidden_types += u64::from(!agrees(outcome, reply));
-        } else if !agrees(outcome, reply) {
+        } else if agrees(outcome, reply) {
+            continue;
+        } else if matches!(reply, Reply::Found(_)) && hides_type(name, question, pc.copied()) {
+            counts.hidden_types += 1;
+        } else {
             let kind = format!("{} / {}", outcome_name(outcome), reply_name(reply));
             counts.disagree(kind, || {
                 format!(

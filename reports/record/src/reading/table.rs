@@ -1,9 +1,36 @@
 //! What consumers do with the files of a scan, as people read it.
 
-use super::{Outcome, ReadingTotal};
+use super::{Outcome, ReadExample, Reading, ReadingTotal};
 use crate::numbers::{counted, grouped, percent};
 use crate::table::{Line, Table};
 use crate::text::printable;
+
+impl Reading<'_> {
+    /// Why the consumer does not accept the sections: the reason, or the first example.
+    #[must_use]
+    pub fn why(&self) -> String {
+        let reason = self.reason.as_ref().map(|reason| printable(&**reason));
+        reason.or_else(|| self.examples.first().map(ReadExample::line)).unwrap_or_default()
+    }
+}
+
+impl ReadExample<'_> {
+    /// `misread: foo at 0x1000, from 0x1004: RSP+8 ...`.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let function = &self.function;
+        let start = function.start.map_or(String::new(), |start| format!(" at {start}"));
+        let name = match &function.symbol {
+            Some(symbol) => printable(&**symbol),
+            None => format!("function {}", function.index),
+        };
+        let from = match function.start {
+            Some(start) if start == self.pc => String::new(),
+            _ => format!(", from {}", self.pc),
+        };
+        format!("{}: {name}{start}{from}: {}", printable(&*self.kind), printable(&*self.reason))
+    }
+}
 
 impl ReadingTotal<'_> {
     /// What the table is about: `2 linked files with SFrame`.
@@ -43,7 +70,7 @@ mod tests {
         for (outcome, same, none) in
             [(Outcome::Accept, 30, 0), (Outcome::Ignore, 0, 50), (Outcome::Accept, 20, 0)]
         {
-            total.add(&Reading {
+            total.add("libfoo.so", &Reading {
                 consumer: "glibc-2.43".into(),
                 outcome,
                 reason: None,
