@@ -45,6 +45,21 @@ pub struct Assessment {
     pub examples: Vec<Example>,
 }
 
+impl Assessment {
+    /// A section of which it is undecided what the consumer would see.
+    #[must_use]
+    pub fn undecided(consumer: &dyn Consumer, reason: &str) -> Assessment {
+        Assessment {
+            consumer: consumer.page().name.to_owned(),
+            verdict: Verdict::Undecided,
+            reason: Some(reason.to_owned()),
+            functions: Functions::default(),
+            bytes: Bytes::default(),
+            examples: Vec::new(),
+        }
+    }
+}
+
 /// Counts of functions for which the specification has rows. Each is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Functions {
@@ -148,6 +163,16 @@ impl<'a> Assessor<'a> {
             return self.unread(page.name, Verdict::Ignore, "it does not exist for this machine");
         }
         self.assess_opening(page.name, consumer.open(&self.input))
+    }
+
+    /// The same for the section of a relocatable object, after relocation.
+    #[must_use]
+    pub fn assess_object(&self, consumer: &dyn Consumer) -> Assessment {
+        let page = consumer.page();
+        if !page.machines.contains(&self.input.machine) {
+            return self.unread(page.name, Verdict::Ignore, "it does not exist for this machine");
+        }
+        self.assess_opening(page.name, consumer.open_object(&self.input))
     }
 
     fn assess_opening(&self, name: &str, opening: Opening<'_>) -> Assessment {

@@ -46,7 +46,8 @@ pub use name::FileName;
 pub use owner::Owner;
 pub use proofs::{ProofBytes, ProofTotal, Proofs};
 pub use reading::{
-    NotAccepted, Outcome, OutcomeCount, ReadBytes, ReadExample, ReadFunctions, Reading, ReadingTotal,
+    NotAccepted, Outcome, OutcomeCount, ReadBytes, ReadExample, ReadFunctions, Reading,
+    ReadingTotal,
 };
 pub use record::{
     Content, ElfType, Header, Package, Producer, Record, RuleCount, Section, Status, Suppressed,

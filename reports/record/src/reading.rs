@@ -137,7 +137,7 @@ pub struct ReadExample<'r> {
     /// The function.
     #[serde(borrow)]
     pub function: Function<'r>,
-    /// The first PC at which it happens.
+    /// The first PC at which it happens; in a relocatable object, its offset in the function's section.
     pub pc: Address,
     /// The reason, or both rows.
     #[serde(borrow)]
@@ -252,9 +252,8 @@ impl ReadingTotal<'_> {
     pub fn add(&mut self, file: &str, reading: &Reading<'_>) {
         let outcome = reading.outcome;
         let known = self.not_accepted.as_ref().map(|of| of.outcome);
-        let is_first = known.is_none_or(|known| {
-            known == Outcome::Undecided && outcome != Outcome::Undecided
-        });
+        let is_first =
+            known.is_none_or(|known| known == Outcome::Undecided && outcome != Outcome::Undecided);
         if outcome != Outcome::Accept && is_first {
             let (file, reason) = (file.to_owned().into(), reading.why().into());
             self.not_accepted = Some(NotAccepted { file, outcome, reason });

@@ -6,7 +6,7 @@ use sframe_validator::{Abi, Placement, Section as StoredSection};
 
 use crate::answer::{Answer, Found, Stop};
 use crate::bytes::Bytes;
-use crate::consumer::{Consumer, Opening, Reader};
+use crate::consumer::{Consumer, Objects, Opening, Reader};
 use crate::header::{Header, MAGIC};
 use crate::index::Index;
 use crate::input::Input;
@@ -71,6 +71,10 @@ impl Consumer for Mold {
             Ok(section) => Opening::Accept(Box::new(section)),
             Err(stop) => stop.into(),
         }
+    }
+
+    fn objects(&self) -> Objects {
+        Objects::Inputs
     }
 }
 
@@ -164,7 +168,8 @@ fn rows(function: &Function<'_>, work: &Work) -> Rows {
         rows.push(Step { start: 0, end: 0, frame: Ok(Frame::OUTERMOST) });
         return rows;
     }
-    let (Ok(rows_with_meaning), Ok(entries)) = (function.rows(), function.frame_row_entries()) else {
+    let (Ok(rows_with_meaning), Ok(entries)) = (function.rows(), function.frame_row_entries())
+    else {
         return Rows::failed(Stop::error("the rows have no meaning"));
     };
     for (row, entry) in rows_with_meaning.zip(entries) {

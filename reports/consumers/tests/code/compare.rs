@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use sframe_conformance::{Address, Base, Frame, Recovery, Rule, Section};
 use sframe_consumers::{Answer, Consumer, Input, Opening, StopKind};
 use sframe_validator::section::Function;
-use sframe_validator::{Abi, Placement, Section as StoredSection};
 use sframe_validator::unwind::{self, Cfa};
+use sframe_validator::{Abi, Placement, Section as StoredSection};
 
 use crate::inputs::{Sample, machine_name};
 use crate::program::{Listed, Question, Reply, ask};
@@ -188,9 +188,9 @@ fn expect(
 pub(crate) struct Plan {
     /// The largest number of lookups in a section.
     pub(crate) most: usize,
-    /// Whether only one in 32 of the questions is asked that should end the program, or may. Starting it again takes more
+    /// Of how many questions that should end the program, or may, only one is asked; 0 if none is. Starting it again takes more
     /// time than a hundred answers.
-    pub(crate) sparing: bool,
+    pub(crate) one_in: usize,
 }
 
 /// Leaves out what should end the program, or may. Returns whether the section is asked at all.
@@ -216,7 +216,7 @@ pub(crate) fn compare(
     for (seed, sample) in samples.iter().enumerate() {
         let input = Input::new(&sample.bytes, sample.address, sample.machine);
         let (mut expected, mut pcs) = expect(consumer, &input, plan.most, seed);
-        if plan.sparing && seed % 32 != 0 && !spare(&mut expected, &mut pcs) {
+        if seed.checked_rem(plan.one_in) != Some(0) && !spare(&mut expected, &mut pcs) {
             counts.spared += 1;
             continue;
         }

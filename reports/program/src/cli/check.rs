@@ -14,8 +14,8 @@ use sframe_validator::finding::Keep;
 
 use super::args::inputs::InputArgs;
 use super::args::policy::{GateArgs, PolicyArgs};
-use super::gates::gated;
 use super::args::{CheckArgs, Format, Oracle, OutputArgs, ResourceArgs, WhatArgs};
+use super::gates::gated;
 use super::output_file::OutputFile;
 use super::outputs::{Outputs, Shown};
 use super::{Exit, complain, interrupt};

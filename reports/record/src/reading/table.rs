@@ -19,25 +19,27 @@ impl ReadExample<'_> {
     #[must_use]
     pub fn line(&self) -> String {
         let function = &self.function;
-        let start = function.start.map_or(String::new(), |start| format!(" at {start}"));
+        let within = function.code_section.as_ref();
+        let within = within.map_or(String::new(), |name| format!("{}+", printable(&**name)));
+        let start = function.start.map_or(String::new(), |start| format!(" at {within}{start}"));
         let name = match &function.symbol {
             Some(symbol) => printable(&**symbol),
             None => format!("function {}", function.index),
         };
         let from = match function.start {
             Some(start) if start == self.pc => String::new(),
-            _ => format!(", from {}", self.pc),
+            _ => format!(", from {within}{}", self.pc),
         };
         format!("{}: {name}{start}{from}: {}", printable(&*self.kind), printable(&*self.reason))
     }
 }
 
 impl ReadingTotal<'_> {
-    /// What the table is about: `2 linked files with SFrame`.
+    /// What the table is about: `2 files with SFrame`.
     #[must_use]
     pub fn subject(totals: &[ReadingTotal<'_>]) -> String {
         let files = totals.iter().map(ReadingTotal::all).max().unwrap_or(0);
-        format!("{} with SFrame", counted(files, "linked file"))
+        format!("{} with SFrame", counted(files, "file"))
     }
 
     /// A line for each consumer: the number of files by outcome, and the share of the code for which it finds the
@@ -70,17 +72,20 @@ mod tests {
         for (outcome, same, none) in
             [(Outcome::Accept, 30, 0), (Outcome::Ignore, 0, 50), (Outcome::Accept, 20, 0)]
         {
-            total.add("libfoo.so", &Reading {
-                consumer: "glibc-2.43".into(),
-                outcome,
-                reason: None,
-                functions: Default::default(),
-                bytes: ReadBytes { same, none, ..ReadBytes::default() },
-                examples: Vec::new(),
-            });
+            total.add(
+                "libfoo.so",
+                &Reading {
+                    consumer: "glibc-2.43".into(),
+                    outcome,
+                    reason: None,
+                    functions: Default::default(),
+                    bytes: ReadBytes { same, none, ..ReadBytes::default() },
+                    examples: Vec::new(),
+                },
+            );
         }
         let totals = [total];
-        assert_eq!(ReadingTotal::subject(&totals), "3 linked files with SFrame");
+        assert_eq!(ReadingTotal::subject(&totals), "3 files with SFrame");
         let table = ReadingTotal::table(&totals);
         assert_eq!(table.columns, ["accept", "ignore", "code with the right row"]);
         assert_eq!(table.lines.first().expect("a line").cells, ["2", "1", "50.0 %"]);
