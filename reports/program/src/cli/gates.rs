@@ -48,7 +48,11 @@ fn unreadable(of: &ReadingTotal<'_>, first: &NotAccepted<'_>) -> String {
         count => format!("; nor {}", counted(count, "more file")),
     };
     let (consumer, file, outcome) = (&*of.consumer, &*first.file, first.outcome.name());
-    format!("{consumer} does not accept {file} ({outcome}): {}{further}", &*first.reason)
+    let reason = &*first.reason;
+    if first.outcome == Outcome::Undecided {
+        return format!("it is undecided whether {consumer} accepts {file}: {reason}{further}");
+    }
+    format!("{consumer} does not accept {file} ({outcome}): {reason}{further}")
 }
 
 /// `--min-coverage`.
