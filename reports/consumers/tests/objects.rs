@@ -39,11 +39,12 @@ fn in_text(offsets: &[u64]) -> Vec<CodeAddress> {
 
 #[test]
 fn linkers_take_the_targets_of_relocations_for_starts() {
-    for (name, offsets) in [
-        ("2.47.50/x86_64/alloca.o", &[0, 0x40, 0x60] as &[u64]),
+    let cases: [(&str, &[u64]); 3] = [
+        ("2.47.50/x86_64/alloca.o", &[0, 0x40, 0x60]),
         ("2.44/x86_64/calls.o", &[0, 0x70]),
         ("2.47.50/aarch64/calls.o", &[0, 0x90]),
-    ] {
+    ];
+    for (name, offsets) in cases {
         let found = relocated(name, Objects::Inputs).expect("relocatable");
         assert_eq!(starts(&found), in_text(offsets), "{name}");
     }

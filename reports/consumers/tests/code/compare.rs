@@ -351,7 +351,9 @@ fn judge(
             counts.hidden_types += 1;
         } else if agrees(outcome, reply) {
             continue;
-        } else if matches!(reply, Reply::Found(_)) && hides_type(name, question, pc.copied()) {
+        } else if matches!(reply, Reply::Found(_) | Reply::Refused)
+            && hides_type(name, question, pc.copied())
+        {
             counts.hidden_types += 1;
         } else {
             let kind = format!("{} / {}", outcome_name(outcome), reply_name(reply));
