@@ -263,10 +263,13 @@ pub(crate) fn compare(
 
 /// Whether the function that a lookup finds may not be the first one at that PC: without the flag for PC-relative starts, the
 /// library adds the place of the field; and functions may overlap. It returns a row without the function's type, and the
-/// program takes the type of the first function there.
+/// program takes the type of the first function there. With a fixed offset of FP, it returns that offset for flexible rows too,
+/// and the program applies the row's control word to it.
 fn hides_type(name: &str, question: &Question, pc: Option<u64>) -> bool {
     let flags = question.section.hex.get(4..8).unwrap_or_default();
-    name == "libsframe-2.47" && (["0300", "0301"].contains(&flags) || covering(question, pc) > 1)
+    let has_fixed_fp = question.section.hex.get(10..12).is_some_and(|byte| byte != "00");
+    let is_ambiguous = ["0300", "0301"].contains(&flags) || has_fixed_fp;
+    name == "libsframe-2.47" && (is_ambiguous || covering(question, pc) > 1)
 }
 
 /// The number of functions that cover a PC.
