@@ -6,8 +6,12 @@
 mold reads `.sframe` in objects only, where a relocation says what each function is. So the section is put into an object with
 as many functions of 16 bytes as its header counts, a relocation for the start of each, and linked into a shared object.
 `opened` has the functions and rows of the section that mold wrote, with the starts of the input; `refused` is mold's message,
-or that the result has no section. It looks up no PCs."""
+or that the result has none of them. It looks up no PCs.
 
+With `--survive`, hundreds of sections are linked at once, as those of a program are, and a crash is an answer."""
+
+import bisect
+import collections
 import json
 import os
 import pathlib
@@ -28,8 +32,8 @@ PROGBITS, SYMTAB, STRTAB, RELA, GNU_SFRAME = 1, 2, 3, 4, 0x6FFFFFF4
 ALLOC, EXEC, INFO_LINK = 2, 4, 0x40
 # Relocations of PC-relative words of 8 and 4 bytes, by machine.
 RELOCATIONS = {"amd64": (24, 2), "aarch64": (260, 261), "s390x": (23, 5)}
-# The bytes of a function, the largest count of functions, and seconds.
-FUNCTION, MOST, PATIENCE = 16, 4096, 10
+# The bytes of a function, the largest count of functions, seconds, and the largest number of sections in a link.
+FUNCTION, MOST, PATIENCE, BATCH = 16, 4096, 10, 256
 
 
 class Unsupported(Exception):
@@ -87,45 +91,72 @@ def sections(file):
     return {label(header[0]): (header[3], file[header[4] : header[4] + header[5]]) for header in headers}
 
 
-def link(mold, data):
-    """What mold makes of an object. If it crashes, so does this program."""
+def run(mold, objects):
+    """mold's exit status, or a signal's number below zero; its message; the file that it wrote."""
     with tempfile.TemporaryDirectory() as folder:
-        source, result = pathlib.Path(folder, "in.o"), pathlib.Path(folder, "out.so")
-        source.write_bytes(data)
-        words = [mold, "-shared", "-o", str(result), str(source)]
+        result, list_of_objects = pathlib.Path(folder, "out.so"), pathlib.Path(folder, "objects")
+        sources = [f"{folder}/{index}.o" for index in range(len(objects))]
+        for source, data in zip(sources, objects):
+            pathlib.Path(source).write_bytes(data)
+        list_of_objects.write_text("\n".join(sources))
+        words = [mold, "-shared", "--no-fork", "--no-threads", "-o", str(result), f"@{list_of_objects}"]
         try:
             done = subprocess.run(words, capture_output=True, timeout=PATIENCE, check=False)
         except subprocess.TimeoutExpired:
-            done = subprocess.CompletedProcess(words, -signal.SIGPROF)
-        crashed = -done.returncode if done.returncode < 0 else re.search(rb"signal (\d+)|Segmentation", done.stderr or b"")
-        if crashed:
-            sys.stdout.flush()
-            signal.signal(signal.SIGABRT, signal.SIG_DFL)
-            os.kill(os.getpid(), crashed if isinstance(crashed, int) else signal.SIGSEGV)
+            return -signal.SIGPROF, "", b""
         message = done.stderr.decode(errors="replace").replace(folder + "/", "").strip()
+        told = re.search(r"signal (\d+)|Segmentation", message)
+        if told:
+            return -int(told[1] or signal.SIGSEGV), message, b""
         return done.returncode, message, result.read_bytes() if done.returncode == 0 else b""
 
 
-def opened(section, file):
-    """The functions of the section that mold wrote, with the starts that they have in the input."""
-    found = sections(file)
-    if ".sframe" not in found:
-        return {"refused": "no .sframe in the result", "then": "links without the section"}
-    code = found[".text"][0]
-    reader = Reader()
-    reader.section = written = Section(found[".sframe"][1], found[".sframe"][0])
-    data = bytes.fromhex(section["hex"])
-    places, width = fields(data)
-    functions = []
-    for function in written.functions:
-        index = (function["start"] - code) // FUNCTION
-        described = described_function(reader, function)
-        if 0 <= index < len(places):
-            stored = int.from_bytes(data[places[index] : places[index] + width], "little", signed=True)
-            base = places[index] if data[3] & 4 else 0
-            described["start"] = hex((int(section["address"], 16) + base + stored) % (1 << 64))
-        functions.append(described)
-    return {"opened": {"functions": functions}, "output": found[".sframe"][1].hex()}
+class Linked:
+    """The section that mold wrote, and the address of the code before it."""
+
+    def __init__(self, file):
+        found = sections(file)
+        self.data, self.functions, self.code = b"", [], 0
+        if ".sframe" in found:
+            address, self.data = found[".sframe"]
+            self.code, _ = found[".text"]
+            self.reader = Reader()
+            self.reader.section = Section(self.data, address)
+            self.functions = sorted(self.reader.section.functions, key=lambda function: function["start"])
+        self.starts = [function["start"] for function in self.functions]
+
+    def functions_between(self, start, end):
+        return self.functions[bisect.bisect_left(self.starts, start) : bisect.bisect_left(self.starts, end)]
+
+
+class Input:
+    """A section, and the object with it."""
+
+    def __init__(self, request):
+        self.section = request["section"]
+        self.machine = self.section["machine"]
+        if self.machine not in RELOCATIONS or self.section["byte_order"] != "little":
+            raise Unsupported("the machine")
+        self.data = bytes.fromhex(self.section["hex"])
+        if "--score" in sys.argv and self.data[:2] == b"\xe2\xde" and self.data[2:3] in (b"\1", b"\2"):
+            raise Unsupported("the version")
+        self.places, self.width = fields(self.data)
+        self.object = made_object(self.machine, self.data)
+        self.code_size = FUNCTION * (len(self.places) + 1)
+
+    def opened(self, linked, code):
+        """The functions that mold wrote, with the starts that they have in the input."""
+        functions = []
+        for function in linked.functions_between(code, code + FUNCTION * len(self.places)):
+            place = self.places[(function["start"] - code) // FUNCTION]
+            stored = int.from_bytes(self.data[place : place + self.width], "little", signed=True)
+            base = place if self.data[3] & 4 else 0
+            described = described_function(linked.reader, function)
+            described["start"] = hex((int(self.section["address"], 16) + base + stored) % (1 << 64))
+            functions.append(described)
+        if not functions:
+            return {"refused": "no .sframe in the result", "then": "links without the section"}
+        return {"opened": {"functions": functions}}
 
 
 def described_function(reader, function):
@@ -135,29 +166,73 @@ def described_function(reader, function):
         return {"start": hex(function["start"]), "size": function["size"], "rows": [], "error": str(error)}
 
 
-def answer(mold, request):
-    if request["op"] != "open":
-        return {"unsupported": "lookups and walks"}
-    section = request["section"]
-    if section["machine"] not in RELOCATIONS or section["byte_order"] != "little":
-        return {"unsupported": "the machine"}
-    data = bytes.fromhex(section["hex"])
-    if "--score" in sys.argv and data[:2] == b"\xe2\xde" and data[2:3] in (b"\1", b"\2"):
-        return {"unsupported": "the version"}
+def answers(mold, inputs):
+    """The answers for sections of one machine, which mold links at once. An input that ends the link is found by halving."""
+    code, message, file = run(mold, [section.object for section in inputs])
+    if code and len(inputs) > 1:
+        half = len(inputs) // 2
+        return answers(mold, inputs[:half]) + answers(mold, inputs[half:])
+    if code < 0:
+        return [{"crashed": -code}]
+    if code:
+        return [{"refused": (message.splitlines() or ["no message"])[0], "code": code, "then": "fails to link"}]
     try:
-        code, message, file = link(mold, made_object(section["machine"], data))
-        if code:
-            return {"refused": (message.splitlines() or ["no message"])[0], "code": code, "then": "fails to link"}
-        return opened(section, file)
-    except Unsupported as error:
-        return {"unsupported": str(error)}
+        linked = Linked(file)
+        given, at = [], linked.code
+        for section in inputs:
+            given.append(section.opened(linked, at))
+            at += section.code_size
+        if len(inputs) == 1 and linked.data:
+            given[0]["output"] = linked.data.hex()
+        return given
     except (Refused, struct.error, ValueError) as error:
-        return {"refused": f"the result cannot be read: {error}", "then": "writes a broken section"}
+        return [{"refused": f"the result cannot be read: {error}", "then": "writes a broken section"}] * len(inputs)
+
+
+def answer_all(mold, requests):
+    """The answers to requests, in their order."""
+    given, by_machine = [None] * len(requests), collections.defaultdict(list)
+    for index, request in enumerate(requests):
+        try:
+            if request["op"] != "open":
+                raise Unsupported("lookups and walks")
+            section = Input(request)
+            by_machine[section.machine].append((index, section))
+        except Unsupported as error:
+            given[index] = {"unsupported": str(error)}
+    for inputs in by_machine.values():
+        for (index, _), found in zip(inputs, answers(mold, [section for _, section in inputs])):
+            given[index] = found
+    return given
+
+
+def batches(most):
+    """Lists of requests: those that have arrived, in pieces."""
+    rest = b""
+    while True:
+        data = os.read(0, 1 << 20)
+        *lines, rest = (rest + data).split(b"\n")
+        for first in range(0, len(lines), most):
+            yield [json.loads(line) for line in lines[first : first + most]]
+        if not data:
+            return
+
+
+def crash(number):
+    """Ends like the consumer."""
+    sys.stdout.flush()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 def main():
-    for line in sys.stdin:
-        print(json.dumps(answer(sys.argv[1], json.loads(line))), flush=True)
+    survives = "--survive" in sys.argv
+    for requests in batches(BATCH if survives else 1):
+        for given in answer_all(sys.argv[1], requests):
+            if "crashed" in given and not survives:
+                crash(given["crashed"])
+            print(json.dumps(given))
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -12,8 +12,10 @@
 #include "../../conformance/runners/json.h"
 #include "place.h"
 #include "protocol.h"
+#include "survive.h"
 
-/* Seconds of processor time for a request. After that the consumer hangs, and ends with SIGPROF. */
+/* Seconds of processor time for a request. After that the consumer hangs, and ends with SIGPROF. With `--survive`, which is for
+   millions of requests that take microseconds each, it is a tenth of a second. */
 enum { PATIENCE = 2 };
 enum { INPUT = 1 << 26, OUTPUT = 1 << 23, LONGEST_ANSWER = 1 << 22, LARGE = 1 << 17 };
 
@@ -22,12 +24,15 @@ struct section section;
 /* With `--score`, sections that the consumer was not made to read are unsupported, so that they do not count. */
 static bool is_scored;
 
-static char input[INPUT + 1], output[OUTPUT];
-static size_t input_length, output_length;
-/* The part of the output with complete answers. */
-static volatile size_t complete;
+static char input[INPUT + 1], *output;
+static size_t input_length;
+/* The output, the part of it with complete answers, and the number of all answers. With `--survive`, processes share them. */
+static volatile size_t *lengths;
+#define output_length lengths[0]
+#define complete lengths[1]
+#define answers lengths[2]
 
-static void write_answers(void) {
+void write_answers(void) {
   size_t done = 0;
   while (done < complete) {
     ssize_t count = write(STDOUT_FILENO, output + done, complete - done);
@@ -55,8 +60,16 @@ void put(const char *format, ...) {
 void end_answer(void) {
   put("\n");
   complete = output_length;
+  answers++;
   if (complete > OUTPUT - LONGEST_ANSWER)
     write_answers();
+}
+
+/* An answer that the consumer did not live to complete. */
+void answer_crashed(int number) {
+  output_length = complete;
+  put("{\"crashed\": %d}", number);
+  end_answer();
 }
 
 static void put_consequence(int code, const char *then) {
@@ -251,26 +264,49 @@ static void answer(struct json *request) {
 }
 
 static void be_patient(void) {
-  static const struct itimerval limit = {.it_value.tv_sec = PATIENCE};
+  struct itimerval limit = {.it_value.tv_sec = PATIENCE};
+  if (is_surviving)
+    limit.it_value = (struct timeval){.tv_usec = 100000};
   setitimer(ITIMER_PROF, &limit, NULL);
 }
 
-/* Answers the complete requests; the first `searched` bytes have no line's end. */
-static void answer_lines(size_t searched) {
-  char *line = input, *end;
-  while ((end = memchr(input + searched, '\n', input_length - searched))) {
-    *end = '\0';
-    if (end > line) {
-      be_patient();
-      struct json *request = json_parse(line);
-      answer(request);
-      json_free(request);
-    }
-    line = end + 1;
-    searched = line - input;
+void answer_line(const char *line) {
+  be_patient();
+  struct json *request = json_parse(line);
+  answer(request);
+  json_free(request);
+}
+
+size_t answer_count(void) {
+  return answers;
+}
+
+/* An answer that was given before. */
+void answer_again(const char *line) {
+  answer_line(line);
+  output_length = complete = 0;
+}
+
+static void answer_lines(char *line, char *end) {
+  for (char *next; line < end; line = next) {
+    next = (char *)memchr(line, '\n', end - line) + 1;
+    next[-1] = '\0';
+    if (*line)
+      answer_line(line);
   }
-  input_length = input + input_length - line;
-  memmove(input, line, input_length);
+}
+
+/* Answers the complete requests; the first `searched` bytes have no line's end. */
+static void answer_input(size_t searched) {
+  char *last = memrchr(input + searched, '\n', input_length - searched);
+  if (!last)
+    return;
+  if (is_surviving)
+    survive_lines(input, last + 1);
+  else
+    answer_lines(input, last + 1);
+  input_length = input + input_length - (last + 1);
+  memmove(input, last + 1, input_length);
 }
 
 static void serve(void) {
@@ -282,7 +318,7 @@ static void serve(void) {
     if (count <= 0)
       return;
     input_length += count;
-    answer_lines(input_length - count);
+    answer_input(input_length - count);
     if (input_length == INPUT) {
       fprintf(stderr, "a request is too long\n");
       exit(3);
@@ -322,9 +358,18 @@ static void be_deterministic(char **words) {
   mallopt(M_MMAP_THRESHOLD, LARGE);
 }
 
+static bool has_option(int count, char **words, const char *name) {
+  while (count > 1 && strcmp(words[count - 1], name) != 0)
+    count--;
+  return count > 1;
+}
+
 int main(int count, char **words) {
   be_deterministic(words);
-  is_scored = strcmp(words[count - 1], "--score") == 0;
+  is_scored = has_option(count, words, "--score");
+  is_surviving = has_option(count, words, "--survive");
+  output = shared_memory(OUTPUT);
+  lengths = shared_memory(3 * sizeof *lengths);
   if (consumer_start)
     consumer_start(words + 1);
   catch_signals();

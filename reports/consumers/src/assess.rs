@@ -3,8 +3,6 @@
 mod specification;
 mod tally;
 
-use sframe_validator::Abi;
-
 use crate::answer::StopKind;
 use crate::consumer::{Consumer, Opening, Reader};
 use crate::input::Input;
@@ -45,6 +43,21 @@ pub struct Assessment {
     pub bytes: Bytes,
     /// The first function of each kind with a fault.
     pub examples: Vec<Example>,
+}
+
+impl Assessment {
+    /// A section of which it is undecided what the consumer would see.
+    #[must_use]
+    pub fn undecided(consumer: &dyn Consumer, reason: &str) -> Assessment {
+        Assessment {
+            consumer: consumer.page().name.to_owned(),
+            verdict: Verdict::Undecided,
+            reason: Some(reason.to_owned()),
+            functions: Functions::default(),
+            bytes: Bytes::default(),
+            examples: Vec::new(),
+        }
+    }
 }
 
 /// Counts of functions for which the specification has rows. Each is counted once.
@@ -121,9 +134,60 @@ pub struct Example {
 /// that size, and where too many functions share rows, the answers are undecided.
 #[must_use]
 pub fn assess(input: &Input<'_>, consumer: &dyn Consumer) -> Assessment {
-    let page = consumer.page();
-    let specification = Specification::of(input);
-    let unread = |verdict, reason: &str| {
+    Assessor::new(*input).assess(consumer)
+}
+
+/// The specification's rows of a section, which consumers are compared with.
+#[derive(Debug)]
+pub struct Assessor<'a> {
+    input: Input<'a>,
+    specification: Specification,
+    /// The addresses at which the specification's row changes.
+    boundaries: Vec<u64>,
+}
+
+impl<'a> Assessor<'a> {
+    /// Reads a section.
+    #[must_use]
+    pub fn new(input: Input<'a>) -> Assessor<'a> {
+        let specification = Specification::of(&input);
+        let boundaries = specification.boundaries();
+        Assessor { input, specification, boundaries }
+    }
+
+    /// The same as [`assess`].
+    #[must_use]
+    pub fn assess(&self, consumer: &dyn Consumer) -> Assessment {
+        let page = consumer.page();
+        if !page.machines.contains(&self.input.machine) {
+            return self.unread(page.name, Verdict::Ignore, "it does not exist for this machine");
+        }
+        self.assess_opening(page.name, consumer.open(&self.input))
+    }
+
+    /// The same for the section of a relocatable object, after relocation.
+    #[must_use]
+    pub fn assess_object(&self, consumer: &dyn Consumer) -> Assessment {
+        let page = consumer.page();
+        if !page.machines.contains(&self.input.machine) {
+            return self.unread(page.name, Verdict::Ignore, "it does not exist for this machine");
+        }
+        self.assess_opening(page.name, consumer.open_object(&self.input))
+    }
+
+    fn assess_opening(&self, name: &str, opening: Opening<'_>) -> Assessment {
+        match opening {
+            Opening::Ignore(reason) => self.unread(name, Verdict::Ignore, reason),
+            Opening::Reject(reason) => self.unread(name, Verdict::Reject, reason),
+            Opening::Crash(reason) => self.unread(name, Verdict::Crash, reason),
+            Opening::Undecided(reason) => self.unread(name, Verdict::Undecided, reason),
+            Opening::Accept(reader) => self.compare(name, reader.as_ref()),
+        }
+    }
+
+    /// A section that the consumer does not use.
+    fn unread(&self, name: &str, verdict: Verdict, reason: &str) -> Assessment {
+        let specification = &self.specification;
         let (count, covered) = (specification.functions().len() as u64, specification.covered());
         let (functions, bytes) = (Functions::default(), Bytes::default());
         let (functions, bytes) = match verdict {
@@ -135,50 +199,40 @@ pub fn assess(input: &Input<'_>, consumer: &dyn Consumer) -> Assessment {
             }
             _ => (Functions { unreachable: count, ..functions }, Bytes { none: covered, ..bytes }),
         };
-        let consumer = page.name.to_owned();
-        let reason = Some(reason.to_owned());
+        let (consumer, reason) = (name.to_owned(), Some(reason.to_owned()));
         Assessment { consumer, verdict, reason, functions, bytes, examples: Vec::new() }
-    };
-    if !page.machines.contains(&input.machine) {
-        return unread(Verdict::Ignore, "it does not exist for this machine");
     }
-    match consumer.open(input) {
-        Opening::Ignore(reason) => unread(Verdict::Ignore, reason),
-        Opening::Reject(reason) => unread(Verdict::Reject, reason),
-        Opening::Crash(reason) => unread(Verdict::Crash, reason),
-        Opening::Undecided(reason) => unread(Verdict::Undecided, reason),
-        Opening::Accept(reader) => {
-            compare(input.machine, page.name, &specification, reader.as_ref())
-        }
-    }
-}
 
-fn compare(
-    machine: Abi,
-    name: &str,
-    specification: &Specification,
-    reader: &dyn Reader,
-) -> Assessment {
-    let mut places = specification.boundaries();
-    // Beyond the specification's last function, only the first gap is of interest.
-    let end = places.last().copied().unwrap_or(0);
-    places.extend(reader.boundaries().into_iter().filter(|place| *place < end));
-    places.sort_unstable();
-    places.dedup();
-    let answers = reader.answers(&places);
-    let ends = places.iter().skip(1).copied();
-    let mut tally = Tally::new(machine);
-    for ((start, end), answer) in places.iter().copied().zip(ends).zip(answers) {
-        tally.add(start, end, specification.row(start), answer);
+    fn compare(&self, name: &str, reader: &dyn Reader) -> Assessment {
+        let places = self.places(reader);
+        let mut tally = Tally::new(self.input.machine);
+        let mut ranges = places.iter().copied().zip(places.iter().skip(1).copied());
+        reader.answers(&places, &mut |answer| {
+            if let Some((start, end)) = ranges.next() {
+                tally.add(start, end, self.specification.row(start), answer);
+            }
+        });
+        let (functions, bytes, examples) = tally.finish(&self.specification);
+        let mut verdict = verdict(&functions, &bytes);
+        let mut reason = None;
+        if self.specification.is_limited && verdict != Verdict::Crash {
+            verdict = Verdict::Undecided;
+            reason = Some("too many functions share rows, or too many blocks repeat".to_owned());
+        }
+        Assessment { consumer: name.to_owned(), verdict, reason, functions, bytes, examples }
     }
-    let (functions, bytes, examples) = tally.finish(specification);
-    let mut verdict = verdict(&functions, &bytes);
-    let mut reason = None;
-    if specification.is_limited && verdict != Verdict::Crash {
-        verdict = Verdict::Undecided;
-        reason = Some("too many functions share rows, or too many blocks repeat".to_owned());
+
+    /// The addresses at which an answer may change, the specification's or the consumer's.
+    fn places(&self, reader: &dyn Reader) -> Vec<u64> {
+        let mut places = reader.boundaries();
+        // Beyond the specification's last function, only the first gap is of interest.
+        let end = self.boundaries.last().copied().unwrap_or(0);
+        places.retain(|place| *place < end);
+        places.extend(&self.boundaries);
+        places.sort_unstable();
+        places.dedup();
+        places
     }
-    Assessment { consumer: name.to_owned(), verdict, reason, functions, bytes, examples }
 }
 
 /// The worst that happens at any PC.

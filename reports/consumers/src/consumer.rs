@@ -16,6 +16,27 @@ pub trait Consumer: Sync {
 
     /// What it does with a section. The machine is not tested: see [`Page::machines`].
     fn open<'a>(&self, input: &Input<'a>) -> Opening<'a>;
+
+    /// Which relocatable objects it reads.
+    fn objects(&self) -> Objects {
+        Objects::None
+    }
+
+    /// What it does with the section of a relocatable object, after relocation.
+    fn open_object<'a>(&self, input: &Input<'a>) -> Opening<'a> {
+        self.open(input)
+    }
+}
+
+/// Relocatable objects that a consumer reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Objects {
+    /// None: it sees what a linker has made of them.
+    None,
+    /// Inputs of a link.
+    Inputs,
+    /// Modules of the Linux kernel.
+    Modules,
 }
 
 /// A section that a consumer has accepted.
@@ -24,13 +45,26 @@ pub trait Reader {
     /// beyond a limit that is linear in the section's size are left out.
     fn boundaries(&self) -> Vec<u64>;
 
-    /// The answers at addresses in ascending order, without any subtraction.
-    fn answers(&self, addresses: &[u64]) -> Vec<Answer>;
+    /// Gives the answers at addresses in ascending order, without any subtraction.
+    fn answers(&self, addresses: &[u64], give: &mut dyn FnMut(Answer));
 
     /// The answer at one address.
     fn lookup(&self, pc: u64) -> Answer {
-        let mut answers = self.answers(&[pc]);
-        answers.pop().unwrap_or(Err(NO_FUNCTION))
+        let mut found = Err(NO_FUNCTION);
+        self.answers(&[pc], &mut |answer| found = answer);
+        found
+    }
+}
+
+impl Objects {
+    /// Whether they include an object, which is a module of the kernel or not.
+    #[must_use]
+    pub const fn include(self, is_module: bool) -> bool {
+        match self {
+            Objects::None => false,
+            Objects::Inputs => true,
+            Objects::Modules => is_module,
+        }
     }
 }
 

@@ -38,13 +38,17 @@ mod library;
 mod linux;
 mod page;
 mod profile;
+mod relocated;
 mod rows;
 mod table;
 
 pub use answer::{Answer, Found, Stop, StopKind};
-pub use assess::{Assessment, Bytes as PcBytes, Example, Functions, Kind, Verdict, assess};
-pub use consumer::{Consumer, Opening, Reader};
+pub use assess::{
+    Assessment, Assessor, Bytes as PcBytes, Example, Functions, Kind, Verdict, assess,
+};
+pub use consumer::{Consumer, Objects, Opening, Reader};
 pub use describe::describe;
 pub use input::Input;
 pub use page::{Basis, Fault, Page, Statement, Subject};
 pub use profile::{UnknownConsumer, named, profiles, select};
+pub use relocated::{Relocated, is_module};

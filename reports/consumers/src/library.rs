@@ -1,6 +1,7 @@
 //! libsframe: what its releases share. Each copies the table and the rows, and reads the copies without bounds.
 
 mod flip;
+mod inputs;
 
 use std::borrow::Cow;
 
@@ -15,6 +16,8 @@ use crate::header::{Header, MAGIC};
 use crate::input::Input;
 use crate::rows::{Rows, SPENT, Step, Work};
 use crate::table::Extent;
+
+pub(crate) use inputs::open_input;
 
 /// The row has too many words, or words of an unknown size.
 pub(crate) const TOO_MANY_WORDS: Stop =

@@ -80,10 +80,10 @@ impl<T: Table> Reader for TableReader<T> {
         boundaries(table.length(), functions)
     }
 
-    fn answers(&self, addresses: &[u64]) -> Vec<Answer> {
+    fn answers(&self, addresses: &[u64], give: &mut dyn FnMut(Answer)) {
         let work = Work::of(self.0.length());
         let mut last: Option<(u32, Rows)> = None;
-        let answer = |pc: &u64| {
+        let mut answer = |pc: &u64| {
             let index = self.0.find(*pc)?;
             if last.as_ref().is_none_or(|(at, _)| *at != index) {
                 last = Some((index, self.0.rows(index, &work)));
@@ -93,6 +93,6 @@ impl<T: Table> Reader for TableReader<T> {
             let start = self.0.extent(index).map_or(0, |extent| extent.start);
             Ok(Found { function: index, start, frame })
         };
-        addresses.iter().map(answer).collect()
+        addresses.iter().for_each(|pc| give(answer(pc)));
     }
 }

@@ -8,6 +8,7 @@ mod conformance;
 mod diff;
 mod dump;
 mod forecast;
+mod gates;
 mod interrupt;
 mod link;
 mod lookup;

@@ -48,7 +48,8 @@ pub use name::FileName;
 pub use owner::Owner;
 pub use proofs::{ProofBytes, ProofTotal, Proofs};
 pub use reading::{
-    Outcome, OutcomeCount, ReadBytes, ReadExample, ReadFunctions, Reading, ReadingTotal,
+    NotAccepted, Outcome, OutcomeCount, ReadBytes, ReadExample, ReadFunctions, Reading,
+    ReadingTotal,
 };
 pub use record::{
     Content, Header, Package, Producer, Record, RuleCount, Section, Status, Suppressed, Undecided,

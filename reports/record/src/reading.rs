@@ -137,7 +137,7 @@ pub struct ReadExample<'r> {
     /// The function.
     #[serde(borrow)]
     pub function: Function<'r>,
-    /// The first PC at which it happens.
+    /// The first PC at which it happens; in a relocatable object, its offset in the function's section.
     pub pc: Address,
     /// The reason, or both rows.
     #[serde(borrow)]
@@ -214,6 +214,22 @@ pub struct ReadingTotal<'r> {
     pub functions: ReadFunctions,
     /// The sums of their code.
     pub bytes: ReadBytes,
+    /// The first file whose sections it does not accept, or the first undecided one if there is no other.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub not_accepted: Option<NotAccepted<'r>>,
+}
+
+/// A file whose sections a consumer does not accept as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct NotAccepted<'r> {
+    /// The file.
+    #[serde(borrow)]
+    pub file: Text<'r>,
+    /// What the consumer does.
+    pub outcome: Outcome,
+    /// Why, or the first function with which it does not do what the specification says.
+    #[serde(borrow)]
+    pub reason: Text<'r>,
 }
 
 /// The number of files with an outcome.
@@ -233,8 +249,15 @@ impl ReadingTotal<'_> {
     }
 
     /// Adds a file.
-    pub fn add(&mut self, reading: &Reading<'_>) {
+    pub fn add(&mut self, file: &str, reading: &Reading<'_>) {
         let outcome = reading.outcome;
+        let known = self.not_accepted.as_ref().map(|of| of.outcome);
+        let is_first =
+            known.is_none_or(|known| known == Outcome::Undecided && outcome != Outcome::Undecided);
+        if outcome != Outcome::Accept && is_first {
+            let (file, reason) = (file.to_owned().into(), reading.why().into());
+            self.not_accepted = Some(NotAccepted { file, outcome, reason });
+        }
         match self.files.binary_search_by_key(&outcome, |of| of.outcome) {
             Ok(place) => self.files.get_mut(place).into_iter().for_each(|of| add(&mut of.count, 1)),
             Err(place) => self.files.insert(place, OutcomeCount { outcome, count: 1 }),

@@ -247,7 +247,7 @@ impl Summary<'_> {
             let place = place.ok_or(self.readings.len());
             let new = || ReadingTotal::of(&reading.consumer);
             if let Some(total) = entry(&mut self.readings, place, new) {
-                total.add(reading);
+                total.add(&record.path, reading);
             }
         }
     }

@@ -18,6 +18,22 @@ struct Seen {
     worst: Option<(Kind, u64, String)>,
 }
 
+/// Why an answer is not the specification's.
+enum Reason {
+    Stop(&'static str),
+    /// The row that was found, and the specification's.
+    Rows(Frame, Frame),
+}
+
+impl Reason {
+    fn text(&self, machine: Abi) -> String {
+        match self {
+            Reason::Stop(reason) => (*reason).to_owned(),
+            Reason::Rows(found, expected) => differences(machine, found, expected),
+        }
+    }
+}
+
 /// The counts.
 #[derive(Debug)]
 pub(super) struct Tally {
@@ -82,7 +98,7 @@ impl Tally {
         let (count, fault) = match answer {
             Ok(found) if agree(&row.frame, &found.frame) => (&mut self.bytes.same, None),
             Ok(found) => {
-                let reason = differences(self.machine, &found.frame, &row.frame);
+                let reason = Reason::Rows(found.frame, row.frame);
                 (&mut self.bytes.other, Some((Kind::Misread, reason)))
             }
             Err(stop) => {
@@ -92,7 +108,7 @@ impl Tally {
                     Kind::Undecided => &mut self.bytes.undecided,
                     _ => &mut self.bytes.none,
                 };
-                (count, Some((kind, stop.reason.to_owned())))
+                (count, Some((kind, Reason::Stop(stop.reason))))
             }
         };
         *count = count.saturating_add(length);
@@ -102,7 +118,7 @@ impl Tally {
             return;
         };
         if seen.worst.as_ref().is_none_or(|(worst, _, _)| rank(*worst) < rank(kind)) {
-            seen.worst = Some((kind, start, reason));
+            seen.worst = Some((kind, start, reason.text(self.machine)));
         }
     }
 

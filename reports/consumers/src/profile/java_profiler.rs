@@ -267,7 +267,7 @@ impl Reader for List {
         self.records.iter().map(address).collect()
     }
 
-    fn answers(&self, addresses: &[u64]) -> Vec<Answer> {
-        addresses.iter().map(|pc| self.find(*pc)).collect()
+    fn answers(&self, addresses: &[u64], give: &mut dyn FnMut(Answer)) {
+        addresses.iter().for_each(|pc| give(self.find(*pc)));
     }
 }

@@ -5,9 +5,9 @@ use sframe_validator::unwind::Frame;
 
 use super::libsframe_2_44::{find, relative};
 use crate::answer::Stop;
-use crate::consumer::{Consumer, Opening};
+use crate::consumer::{Consumer, Objects, Opening};
 use crate::input::Input;
-use crate::library::{self, Entry, Library, Release};
+use crate::library::{self, Entry, Library, Release, open_input};
 use crate::page::{Fault, Page, Statement, Subject};
 use crate::rows::{NO_ROW, Rows, SPENT, Work};
 use crate::table::{Extent, Table, TableReader};
@@ -89,6 +89,14 @@ impl Consumer for Libsframe {
             Ok(library) => Opening::Accept(Box::new(TableReader(Section(library)))),
             Err(stop) => stop.into(),
         }
+    }
+
+    fn objects(&self) -> Objects {
+        Objects::Inputs
+    }
+
+    fn open_object<'a>(&self, input: &Input<'a>) -> Opening<'a> {
+        open_input(input, RELEASE)
     }
 }
 

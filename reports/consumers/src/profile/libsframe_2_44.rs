@@ -4,10 +4,10 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::Frame;
 
 use crate::answer::Stop;
-use crate::consumer::{Consumer, Opening};
+use crate::consumer::{Consumer, Objects, Opening};
 use crate::header::SORTED;
 use crate::input::Input;
-use crate::library::{self, Entry, Library, Release};
+use crate::library::{self, Entry, Library, Release, open_input};
 use crate::page::{Fault, Page, Statement, Subject};
 use crate::rows::{NO_ROW, Rows, SPENT, Work};
 use crate::table::{Extent, NO_FUNCTION, Table, TableReader};
@@ -103,6 +103,14 @@ impl Consumer for Libsframe {
             Ok(library) => Opening::Accept(Box::new(TableReader(Section(library)))),
             Err(stop) => stop.into(),
         }
+    }
+
+    fn objects(&self) -> Objects {
+        Objects::Inputs
+    }
+
+    fn open_object<'a>(&self, input: &Input<'a>) -> Opening<'a> {
+        open_input(input, RELEASE)
     }
 }
 

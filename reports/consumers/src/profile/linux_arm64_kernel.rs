@@ -4,7 +4,7 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 
 use crate::answer::Stop;
-use crate::consumer::{Consumer, Opening};
+use crate::consumer::{Consumer, Objects, Opening};
 use crate::input::Input;
 use crate::linux::{self, Rules};
 use crate::page::{Fault, Page, Statement, Subject};
@@ -78,6 +78,10 @@ impl Consumer for Arm64Kernel {
             Ok(section) => Opening::Accept(Box::new(TableReader(section))),
             Err(stop) => stop.into(),
         }
+    }
+
+    fn objects(&self) -> Objects {
+        Objects::Modules
     }
 }
 

@@ -6,7 +6,7 @@ use sframe_validator::{Abi, Placement, Section as StoredSection};
 
 use crate::answer::{Answer, Found, Stop};
 use crate::bytes::Bytes;
-use crate::consumer::{Consumer, Opening, Reader};
+use crate::consumer::{Consumer, Objects, Opening, Reader};
 use crate::header::{Header, MAGIC};
 use crate::index::Index;
 use crate::input::Input;
@@ -71,6 +71,10 @@ impl Consumer for Mold {
             Ok(section) => Opening::Accept(Box::new(section)),
             Err(stop) => stop.into(),
         }
+    }
+
+    fn objects(&self) -> Objects {
+        Objects::Inputs
     }
 }
 
@@ -155,29 +159,30 @@ fn copied(function: &Function<'_>, work: &Work) -> Option<Copied> {
     let start = function.start().ok()?.address;
     let block = function.repeat_size().ok().flatten().unwrap_or(0);
     let extent = Extent { start, size: function.size(), block };
-    Some(Copied { extent, rows: rows(function, start, work) })
+    Some(Copied { extent, rows: rows(function, work) })
 }
 
-fn rows(function: &Function<'_>, start: u64, work: &Work) -> Rows {
+fn rows(function: &Function<'_>, work: &Work) -> Rows {
     let mut rows = Rows::default();
     if function.is_outermost() {
         rows.push(Step { start: 0, end: 0, frame: Ok(Frame::OUTERMOST) });
         return rows;
     }
-    let Ok(stored) = function.rows() else {
+    let (Ok(rows_with_meaning), Ok(entries)) = (function.rows(), function.frame_row_entries())
+    else {
         return Rows::failed(Stop::error("the rows have no meaning"));
     };
-    for row in stored {
+    for (row, entry) in rows_with_meaning.zip(entries) {
         if !work.take() {
             rows.fail(SPENT);
             break;
         }
-        let Ok(row) = row else {
+        let (Ok(row), Ok(entry)) = (row, entry) else {
             rows.fail(Stop::error("a row has no meaning"));
             break;
         };
-        let offset = u32::try_from(row.start.saturating_sub(start)).unwrap_or(u32::MAX);
-        rows.push(Step { start: offset, end: 0, frame: Ok(row.frame) });
+        // The row's address would not do: a function may reach beyond the last address.
+        rows.push(Step { start: entry.start, end: 0, frame: Ok(row.frame) });
     }
     rows
 }
@@ -197,8 +202,8 @@ impl Reader for Section {
         )
     }
 
-    fn answers(&self, addresses: &[u64]) -> Vec<Answer> {
-        addresses.iter().map(|pc| self.find(*pc)).collect()
+    fn answers(&self, addresses: &[u64], give: &mut dyn FnMut(Answer)) {
+        addresses.iter().for_each(|pc| give(self.find(*pc)));
     }
 }
 

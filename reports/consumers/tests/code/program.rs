@@ -54,6 +54,9 @@ struct Line {
     found: Option<Option<FoundFrame>>,
     #[serde(default)]
     unsupported: Option<serde::de::IgnoredAny>,
+    /// The signal that would have ended the program without `--survive`.
+    #[serde(default)]
+    crashed: Option<i32>,
 }
 
 #[derive(Deserialize)]
@@ -76,6 +79,9 @@ fn parse(line: &str) -> Reply {
     // C's `%#llx` writes 0 without a prefix.
     let line = &line.replace(r#""start": "0""#, r#""start": "0x0""#);
     let line: Line = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+    if line.crashed.is_some() {
+        return Reply::Crashed;
+    }
     match (line.opened, line.found, line.unsupported) {
         (Some(opened), _, _) => Reply::Opened(opened.functions),
         (_, Some(Some(found)), _) => Reply::Found(found.frame),
@@ -106,7 +112,8 @@ fn requests(questions: &[Question]) -> Vec<Sent> {
 
 fn start(path: &PathBuf) -> Child {
     let mut command = Command::new(path);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // Programs that do not know the option end with each crash, and are started again.
+    command.arg("--survive").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     command.spawn().expect("the program starts")
 }
 

@@ -14,15 +14,15 @@ use sframe_validator::finding::Keep;
 
 use super::args::inputs::InputArgs;
 use super::args::policy::{GateArgs, PolicyArgs};
-use super::args::{CheckArgs, Format, Level, Oracle, OutputArgs, ResourceArgs, WhatArgs};
+use super::args::{CheckArgs, Format, Oracle, OutputArgs, ResourceArgs, WhatArgs};
+use super::gates::gated;
 use super::output_file::OutputFile;
 use super::outputs::{Outputs, Shown};
 use super::{Exit, complain, interrupt};
 use crate::render::{Display as Terminal, WithProgress};
 use crate::scan::{Against, CheckOptions, Sink, scan};
 use sframe_input::{DebugPackages, Input, Selection, ahead, list, plain_error};
-use sframe_record::numbers::{grouped, percent};
-use sframe_record::{Severity, Summary};
+use sframe_record::Summary;
 
 /// The findings of each rule and file that are listed, recognised as known defects, and grouped by root cause. Further ones are
 /// counted.
@@ -211,42 +211,4 @@ fn read_list(name: &Path) -> io::Result<Vec<OsString>> {
     let failed = |why: &dyn Display| io::Error::other(format!("--files-from: {name}: {why}"));
     let bytes = read.map_err(|error| failed(&plain_error(&error)))?;
     list::paths(&bytes).map_err(|why| failed(&why))
-}
-
-/// The exit status of a scan that has to pass gates.
-pub(super) fn gated(
-    policy: &PolicyArgs,
-    gates: &GateArgs,
-    summary: &Summary<'_>,
-) -> io::Result<Exit> {
-    let status = match gates.write_baseline {
-        Some(_) => exit(Level::Never, summary),
-        None => exit(policy.fail_on, summary),
-    };
-    let Some(least) = gates.min_coverage.filter(|_| summary.code_bytes > 0) else {
-        return Ok(status);
-    };
-    let share = 100.0 * summary.covered_bytes as f64 / summary.code_bytes as f64;
-    if share >= least {
-        return Ok(status);
-    }
-    let (covered, code) = (grouped(summary.covered_bytes), grouped(summary.code_bytes));
-    let share = percent(summary.covered_bytes, summary.code_bytes);
-    complain(&format!(
-        "SFrame describes {share} of the code ({covered} of {code} bytes), less than --min-coverage {least}"
-    ))?;
-    Ok(Exit::Findings)
-}
-
-/// The exit status for the findings of a scan.
-pub(super) fn exit(level: Level, summary: &Summary<'_>) -> Exit {
-    let least = level.severity().map(Severity::from);
-    let found = summary.worst().zip(least).is_some_and(|(worst, least)| worst <= least);
-    if found {
-        Exit::Findings
-    } else if summary.is_incomplete() {
-        Exit::Incomplete
-    } else {
-        Exit::Clean
-    }
 }

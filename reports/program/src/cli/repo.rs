@@ -8,7 +8,8 @@ use std::sync::atomic::Ordering;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::args::repo::RepoArgs;
-use super::check::{debug_packages, ended, gated, limit_memory, report, shown_options};
+use super::check::{debug_packages, ended, limit_memory, report, shown_options};
+use super::gates::gated;
 use super::outputs::{Outputs, Shown};
 use super::{Exit, complain, interrupt, stdout};
 use crate::scan::{CheckOptions, Sink, scan_repository};

@@ -15,7 +15,7 @@ use super::args::stored::ShowArgs;
 use super::outputs::Shown;
 use super::place::StorePlace;
 use super::policy::policy;
-use super::{Exit, check, complain, outputs, stdout};
+use super::{Exit, complain, gates, outputs, stdout};
 use crate::render::{Html, Nothing, Renderer};
 use crate::stored::{self, Result};
 
@@ -52,7 +52,7 @@ pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
                        findings are unknown";
         complain(&format!("{}: {unknown}", scan.display()))?;
     }
-    let exit = check::exit(args.policy.fail_on, &summary);
+    let exit = gates::exit(args.policy.fail_on, &summary);
     Ok(if ending == Ending::Complete || exit == Exit::Findings { exit } else { Exit::Incomplete })
 }
 

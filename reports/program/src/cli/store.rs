@@ -11,7 +11,7 @@ use super::place::{StorePlace, is_address};
 use super::policy::policy;
 use super::shards::{check_item, complain_of, options};
 use super::supervise::{die_with_parent, own_arguments, supervise};
-use super::{Exit, check, complain, styled_stdout, terminal_width};
+use super::{Exit, check, complain, gates, styled_stdout, terminal_width};
 use crate::render::{Causes, Pace, TextOptions};
 use crate::scan::{CheckOptions, Checker};
 use crate::stored::{self, Planning, Result, Scanner};
@@ -194,5 +194,5 @@ fn print(store: &Store, args: &CheckArgs) -> Result<Exit> {
     };
     causes.write(&mut out, options, &summary)?;
     out.flush()?;
-    Ok(check::exit(args.policy.fail_on, &summary))
+    Ok(gates::gated(&args.policy, &args.gates, &summary)?)
 }

@@ -8,13 +8,14 @@ use sframe_validator::unwind::CodeAddress;
 
 use super::names::Names;
 
-/// What a consumer does with a section.
+/// What a consumer does with a section. `place` says what is at an address that the consumer sees.
 pub(crate) fn reading(
     assessment: Assessment,
     section: Option<&Section<'_>>,
     names: &Names<'_, '_>,
+    place: &dyn Fn(u64) -> CodeAddress,
 ) -> Reading<'static> {
-    let examples = assessment.examples.into_iter().map(|of| example(of, section, names));
+    let examples = assessment.examples.into_iter().map(|of| example(of, section, names, place));
     Reading {
         consumer: assessment.consumer.into(),
         outcome: outcome(assessment.verdict),
@@ -51,15 +52,17 @@ fn example(
     of: Example,
     section: Option<&Section<'_>>,
     names: &Names<'_, '_>,
+    place: &dyn Fn(u64) -> CodeAddress,
 ) -> ReadExample<'static> {
+    let (start, pc) = (place(of.start), place(of.pc));
     let entry =
         section.and_then(|section| section.entry(of.function)?.function().ok().map(|it| it.size()));
-    let symbol = names.symbol(CodeAddress::absolute(of.start));
+    let symbol = names.symbol(start);
     let symbol = symbol.as_ref();
     let function = Function {
         index: of.function,
-        start: Some(Address(of.start)),
-        code_section: None,
+        start: Some(Address(start.address)),
+        code_section: names.section(start).map(Into::into),
         size: entry.unwrap_or_default(),
         symbol: symbol.map(|symbol| name(&symbol.name).into()),
         symbol_hex: symbol.and_then(|symbol| exact_name(&symbol.name)).map(Into::into),
@@ -68,7 +71,7 @@ fn example(
     ReadExample {
         kind: kind(of.kind).into(),
         function,
-        pc: Address(of.pc),
+        pc: Address(pc.address),
         reason: of.reason.into(),
     }
 }

@@ -79,6 +79,11 @@ pub(in crate::cli) struct GateArgs {
     /// Report files that have code and no SFrame section as errors
     #[arg(long, help_heading = "What counts", hide_short_help = true)]
     pub(in crate::cli) require_section: bool,
+    /// Fail if a consumer that --for names does not accept a section as a whole
+    ///
+    /// It has to find the specification's row at every PC. An undecided section makes the exit status 2.
+    #[arg(long, requires = "consumers", help_heading = "What counts", hide_short_help = true)]
+    pub(in crate::cli) require_readable: bool,
     /// Fail if SFrame describes less of the code of all checked files
     #[arg(long, value_name = "PERCENT", value_parser = percentage, help_heading = "What counts", hide_short_help = true)]
     pub(in crate::cli) min_coverage: Option<f64>,

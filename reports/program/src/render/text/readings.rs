@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::{column_width, printable};
-use sframe_record::{Outcome, ReadExample, ReadFunctions, Reading, ReadingTotal, Summary};
+use sframe_record::{Outcome, ReadFunctions, Reading, ReadingTotal, Summary};
 
 use super::table::table;
 
@@ -20,7 +20,7 @@ pub(super) fn file(out: &mut dyn Write, name: &str, readings: &[Reading<'_>]) ->
         let (consumer, outcome) = (printable(&*of.consumer), of.outcome.name());
         writeln!(out, "  {consumer:first$}  {outcome:second$}  {}", short(of))?;
         for of in &of.examples {
-            writeln!(out, "  {:first$}  {:second$}  {}", "", "", example(of))?;
+            writeln!(out, "  {:first$}  {:second$}  {}", "", "", of.line())?;
         }
     }
     Ok(())
@@ -56,19 +56,4 @@ fn functions(of: &ReadFunctions) -> String {
     let some = others.into_iter().filter(|(number, _)| *number > 0);
     parts.extend(some.map(|(number, what)| format!("{} {what}", grouped(number))));
     parts.join(", ")
-}
-
-/// `misread: foo at 0x1000, from 0x1004: RSP+8 ...`.
-fn example(of: &ReadExample<'_>) -> String {
-    let function = &of.function;
-    let start = function.start.map_or(String::new(), |start| format!(" at {start}"));
-    let name = match &function.symbol {
-        Some(symbol) => printable(&**symbol),
-        None => format!("function {}", function.index),
-    };
-    let from = match function.start {
-        Some(start) if start == of.pc => String::new(),
-        _ => format!(", from {}", of.pc),
-    };
-    format!("{}: {name}{start}{from}: {}", printable(&*of.kind), printable(&*of.reason))
 }
