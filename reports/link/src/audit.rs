@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::Arguments;
@@ -24,7 +25,7 @@ const BITCODE: &str = "its code is made during the link, from bitcode: link once
                        that this leaves, or audit the link without -flto";
 
 /// What a link will make of SFrame.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Audit {
     /// The linker.
     pub linker: Identity,
@@ -43,7 +44,7 @@ pub struct Audit {
 }
 
 /// Whether there is something to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// The linker treats SFrame well, or there is none.

@@ -1,9 +1,10 @@
 //! What an input of a link carries: its code, and its SFrame sections.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An object, archive member or shared object that takes part in the link.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Input {
     /// Its path; that of a member is `archive.a(member.o)`.
     pub name: String,
@@ -31,7 +32,7 @@ pub struct Input {
 }
 
 /// How an input gets into a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InputKind {
     /// An object that the command names.
@@ -48,7 +49,7 @@ pub enum InputKind {
 }
 
 /// An SFrame section of an input.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sframe {
     /// `sh_type`.
     pub section_type: SectionType,
@@ -71,7 +72,7 @@ pub struct Sframe {
 }
 
 /// The type of a section.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum SectionType {
     /// `SHT_PROGBITS`, as GNU as wrote until 2.44.
     #[default]
@@ -98,7 +99,7 @@ impl SectionType {
 }
 
 /// The fields of an SFrame header that linkers look at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
     /// `sfp_version`.
     pub version: u8,
@@ -117,7 +118,7 @@ pub struct Header {
 }
 
 /// A COMDAT group with code.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Group {
     /// The name by which groups of several inputs are the same.
     pub signature: String,

@@ -21,6 +21,7 @@ mod arguments;
 mod audit;
 mod driver;
 mod input;
+pub mod json;
 mod linker;
 mod load;
 pub mod messages;

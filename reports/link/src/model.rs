@@ -8,6 +8,7 @@ mod gnu;
 mod mold;
 mod wild;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::input::{Input, SectionType, Sframe};
@@ -26,7 +27,7 @@ pub struct Link<'a> {
 }
 
 /// What will become of the SFrame sections.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Prediction {
     /// The result in one word.
     pub outcome: Outcome,
@@ -49,7 +50,7 @@ pub struct Prediction {
 }
 
 /// The result of a link for SFrame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// No input has SFrame, and the output has none.
@@ -100,7 +101,7 @@ impl Outcome {
 }
 
 /// An SFrame section of the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OutputSection {
     /// Its type.
     pub section_type: SectionType,
@@ -113,7 +114,7 @@ pub struct OutputSection {
 }
 
 /// What becomes of the SFrame of one input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
     /// It has no SFrame.

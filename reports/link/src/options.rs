@@ -1,9 +1,10 @@
 //! The options of a linker's command line that matter for SFrame.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a link makes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Output {
     /// A program that may use shared objects.
@@ -18,7 +19,7 @@ pub enum Output {
 }
 
 /// The options of a link.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Options {
     /// What the link makes.
     pub output: Output,

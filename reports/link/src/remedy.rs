@@ -1,5 +1,6 @@
 //! What to do about the outcome of a link.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::driver::COMPILED;
@@ -11,7 +12,7 @@ use crate::model::{Fate, Link, Outcome, Prediction};
 const LISTED: usize = 20;
 
 /// Something that changes the outcome.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Remedy {
     /// What to do.
     pub text: String,

@@ -1,12 +1,13 @@
 //! Which code of the output will have SFrame, and the reason for the rest.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::input::{Input, InputKind};
 use crate::model::{Duplicates, Fate, Outcome, Prediction};
 
 /// The code that inputs bring into the output.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     /// Bytes of code. Dropped COMDAT groups do not count.
     pub code: u64,
@@ -21,7 +22,7 @@ pub struct Coverage {
 }
 
 /// Code without SFrame.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Uncovered {
     /// The input that it comes from.
     pub input: String,
@@ -36,7 +37,7 @@ pub struct Uncovered {
 }
 
 /// Why code will have no SFrame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// The input has none.

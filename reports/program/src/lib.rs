@@ -12,6 +12,7 @@
 #![deny(unsafe_code)]
 
 pub mod cli;
+pub mod conformance;
 pub mod diff;
 pub mod disassembly;
 pub mod dump;

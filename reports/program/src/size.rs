@@ -1,9 +1,11 @@
 //! Where the bytes of existing sections go, and what could be saved.
 
+pub mod json;
 mod text;
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sframe_input::{FileBytes, RawOptions, SectionSource, plain_error};
 use sframe_record::Parts;
@@ -16,7 +18,7 @@ use crate::record::forecast::parts;
 pub use text::write as write_text;
 
 /// The sizes of one section, or the sums of several.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Sizes {
     /// The file and section; empty for sums.
     pub name: String,
@@ -43,7 +45,7 @@ pub struct Sizes {
 }
 
 /// Bytes that could be saved without loss.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Saving {
     /// Their name.
     pub waste: &'static str,
@@ -56,7 +58,7 @@ pub struct Saving {
 }
 
 /// What a change of the format would save.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Estimate {
     /// The change.
     pub change: &'static str,

@@ -46,6 +46,9 @@ fn the_schemas_are_current() {
     is_current("schema/lookup.schema.json", &pretty(&sframe_check::lookup::schema()));
     is_current("schema/walk.schema.json", &pretty(&sframe_check::walk::schema()));
     is_current("schema/trace.schema.json", &pretty(&sframe_check::trace::schema()));
+    is_current("schema/size.schema.json", &pretty(&sframe_check::size::json::schema()));
+    is_current("schema/link.schema.json", &pretty(&sframe_link::json::schema()));
+    is_current("schema/conformance.schema.json", &pretty(&sframe_check::conformance::schema()));
     is_current("schema/torture.schema.json", &pretty(&sframe_harness::torture::json::schema()));
 }
 
@@ -141,4 +144,22 @@ fn the_report_of_diff_is_valid_under_its_schema() {
 fn the_answers_of_lookup_are_valid_under_their_schema() {
     let arguments = ["lookup", "--format", "json", "2.47.50/x86_64/alloca.o", ".text+0x4", "large"];
     is_valid_under("schema/lookup.schema.json", &arguments);
+}
+
+#[test]
+fn the_sizes_of_sections_are_valid_under_their_schema() {
+    let arguments = ["size", "--format", "json", "--what-if", "2.47.50/x86_64/plt.so"];
+    is_valid_under("schema/size.schema.json", &arguments);
+}
+
+#[test]
+fn the_audit_of_a_link_is_valid_under_its_schema() {
+    let inputs = ["2.44/x86_64/leaf.o", "2.47.50/x86_64/calls.o"];
+    let arguments = ["link", "--format", "json", "--linker", "ld-2.47", inputs[0], inputs[1]];
+    is_valid_under("schema/link.schema.json", &arguments);
+}
+
+#[test]
+fn the_results_of_conformance_are_valid_under_their_schema() {
+    is_valid_under("schema/conformance.schema.json", &["conformance", "--format", "json"]);
 }

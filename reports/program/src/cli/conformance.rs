@@ -5,17 +5,16 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use serde::Serialize;
 use sframe_conformance::{
     Command, LoadError, Outcome, Validator, Vector, Verdict, load, run as answers, vectors,
 };
-use sframe_record::json::{FORMAT, TOOL, Tool, write};
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
 
 use super::args::DocumentFormat;
 use super::args::conformance::ConformanceArgs;
 use super::{Exit, complain, stdout, styled_stdout};
+use crate::conformance as json;
 
 const BOLD: Style = Style::new().bold();
 const WRONG: Style = AnsiColor::Red.on_default().bold();
@@ -46,7 +45,7 @@ pub(super) fn run(args: &ConformanceArgs) -> io::Result<Exit> {
     };
     match args.format {
         DocumentFormat::Text => text(&mut styled_stdout(), &outcomes)?,
-        DocumentFormat::Json => json(&mut stdout(), &outcomes)?,
+        DocumentFormat::Json => json::write(&mut stdout(), &outcomes)?,
     }
     let has = |verdict| outcomes.iter().any(|outcome| outcome.verdict == verdict);
     Ok(match (has(Verdict::Fail), has(Verdict::Pass)) {
@@ -105,39 +104,5 @@ fn text(out: &mut dyn Write, outcomes: &[Outcome]) -> io::Result<()> {
         out,
         "{BOLD}{vectors}{BOLD:#}: {pass} right, {fail} wrong, {unsupported} not supported"
     )?;
-    out.flush()
-}
-
-/// `--format json`.
-#[derive(Serialize)]
-struct Document<'o> {
-    format: u32,
-    tool: Tool,
-    vectors: Vec<VectorResult<'o>>,
-}
-
-#[derive(Serialize)]
-struct VectorResult<'o> {
-    name: &'o str,
-    verdict: &'static str,
-    /// The number of answers that were compared.
-    checks: usize,
-    wrong: &'o [String],
-    refused: bool,
-}
-
-fn json(out: &mut dyn Write, outcomes: &[Outcome]) -> io::Result<()> {
-    let of = |outcome| {
-        let &Outcome { ref name, verdict, checks, ref wrong, refused, .. } = outcome;
-        let verdict = match verdict {
-            Verdict::Pass => "pass",
-            Verdict::Fail => "fail",
-            Verdict::Unsupported => "unsupported",
-        };
-        VectorResult { name, verdict, checks, wrong, refused }
-    };
-    let vectors = outcomes.iter().map(of).collect();
-    write(&mut *out, &Document { format: FORMAT, tool: TOOL, vectors })?;
-    writeln!(out)?;
     out.flush()
 }

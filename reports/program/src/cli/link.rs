@@ -2,23 +2,11 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-use sframe_link::{Audit, Linker, Status};
-use sframe_record::json::{FORMAT, TOOL, Tool, write};
+use sframe_link::{Audit, Linker, Status, json};
 
 use super::args::DocumentFormat;
 use super::args::link::LinkArgs;
 use super::{Exit, complain, stdout, styled_stdout};
-
-/// `--format json`.
-#[derive(Serialize)]
-struct Document<'a> {
-    /// Version of this format.
-    format: u32,
-    tool: Tool,
-    #[serde(flatten)]
-    audit: &'a Audit,
-}
 
 pub(super) fn run(args: &LinkArgs) -> io::Result<Exit> {
     let audit = match args.command.as_slice() {
@@ -37,12 +25,7 @@ pub(super) fn run(args: &LinkArgs) -> io::Result<Exit> {
             audit.write_text(&mut out)?;
             out.flush()?;
         }
-        DocumentFormat::Json => {
-            let mut out = stdout();
-            write(&mut out, &Document { format: FORMAT, tool: TOOL, audit: &audit })?;
-            writeln!(out)?;
-            out.flush()?;
-        }
+        DocumentFormat::Json => json::write(&mut stdout(), &audit)?,
     }
     Ok(match audit.status() {
         Status::Clean => Exit::Clean,

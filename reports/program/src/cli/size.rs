@@ -3,29 +3,16 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde::Serialize;
 use sframe_input::{Input, Selection};
-use sframe_record::json::{FORMAT, TOOL, Tool, write};
 use sframe_record::text::printable_path;
 
 use super::args::DocumentFormat;
 use super::args::size::SizeArgs;
 use super::{Exit, complain, stdout, styled_stdout};
-use crate::size::{Sizes, measure, write_text};
+use crate::size::{Sizes, json, measure, write_text};
 
 /// The number of sections that are listed without `--by-file`.
 const FEW: u64 = 3;
-
-/// `--format json`.
-#[derive(Serialize)]
-struct Document {
-    /// Version of this format.
-    format: u32,
-    tool: Tool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    sections: Vec<Sizes>,
-    total: Sizes,
-}
 
 pub(super) fn run(args: &SizeArgs) -> io::Result<Exit> {
     let (mut sections, mut total, mut unreadable) = (Vec::new(), Sizes::default(), 0_u64);
@@ -79,12 +66,7 @@ pub(super) fn run(args: &SizeArgs) -> io::Result<Exit> {
             }
             out.flush()?;
         }
-        DocumentFormat::Json => {
-            let mut out = stdout();
-            write(&mut out, &Document { format: FORMAT, tool: TOOL, sections, total })?;
-            writeln!(out)?;
-            out.flush()?;
-        }
+        DocumentFormat::Json => json::write(&mut stdout(), &sections, &total)?,
     }
     Ok(if is_complete { Exit::Clean } else { Exit::Incomplete })
 }
