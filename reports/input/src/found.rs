@@ -3,7 +3,7 @@
 use std::fs::FileType;
 use std::io;
 use std::os::unix::fs::FileTypeExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::stdin::Spooled;
 
@@ -23,15 +23,21 @@ pub enum Input {
 }
 
 impl Input {
-    /// The number of bytes of memory that it takes.
+    /// The path, or what content without one is called.
     #[must_use]
-    pub fn held(&self) -> usize {
+    pub fn path(&self) -> &Path {
         let (Input::File(path)
         | Input::Image(path)
         | Input::Content(path, _)
         | Input::Special(path, _)
         | Input::Unreadable(path, _)) = self;
-        size_of::<Input>() + path.as_os_str().len()
+        path
+    }
+
+    /// The number of bytes of memory that it takes.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        size_of::<Input>() + self.path().as_os_str().len()
     }
 }
 

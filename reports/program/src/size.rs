@@ -1,20 +1,19 @@
 //! Where the bytes of existing sections go, and what could be saved.
 
+mod files;
 pub mod json;
 mod text;
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::Serialize;
-use sframe_input::{FileBytes, RawOptions, SectionSource, plain_error};
+use sframe_input::SectionSource;
 use sframe_record::Parts;
-use sframe_record::text::printable_path;
 use sframe_synthesis::{Account, Waste, WhatIf, diagnose, what_if};
 use sframe_validator::elf::Elf;
 use sframe_validator::section::Header;
 
 use crate::record::forecast::parts;
+pub use files::{Found, Options, measure};
 pub use text::write as write_text;
 
 /// The sizes of one section, or the sums of several.
@@ -68,32 +67,9 @@ pub struct Estimate {
     pub after: u64,
 }
 
-/// The sizes of the sections in a file, or why one of them cannot be measured.
-///
-/// # Errors
-/// The reason why the file cannot be read.
-pub fn measure(
-    path: &Path,
-    raw: Option<RawOptions>,
-    estimate: bool,
-) -> Result<Vec<Result<Sizes, String>>, String> {
-    let data = FileBytes::open(path).map_err(|error| plain_error(&error))?;
-    if let Some(raw) = raw {
-        return Ok(vec![of_section(path, &SectionSource::bare(&data, raw), None, estimate)]);
-    }
-    let elf = Elf::parse(&data).map_err(|error| error.to_string())?;
-    let contents: Vec<_> = elf.sframe_contents().collect();
-    let sections = contents.iter().map(|content| {
-        let source = SectionSource::of(content).map_err(|error| error.to_string())?;
-        of_section(path, &source, Some(&elf), estimate)
-    });
-    let sections = sections.collect();
-    data.intact().map_err(|error| plain_error(&error))?;
-    Ok(sections)
-}
-
+/// The sizes of a section of the file with this name.
 fn of_section(
-    path: &Path,
+    name: &str,
     source: &SectionSource<'_>,
     elf: Option<&Elf<'_>>,
     estimate: bool,
@@ -116,7 +92,7 @@ fn of_section(
     let Account { size, functions, rows, shareable, .. } = diagnosis.account;
     let savings = diagnosis.savings.iter();
     Ok(Sizes {
-        name: format!("{}: {}", printable_path(path), source.name),
+        name: format!("{name}: {}", source.name),
         sections: 1,
         bytes: size,
         parts: parts(&diagnosis.account),

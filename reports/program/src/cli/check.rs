@@ -162,7 +162,7 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
         forecast: args.forecast.clone(),
         consumers: args.consumers.clone().unwrap_or_default().0,
         debug_dirs: args.debug_dir.clone(),
-        limits: args.unpack.limits(),
+        limits: args.unpack.limits.limits(),
         ..CheckOptions::default()
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn run(args: &ForecastArgs) -> io::Result<Exit> {
         // The sections that files have already are not the question.
         ignore: catalogue::all().collect(),
         against: Against::None,
-        limits: args.unpack.limits(),
+        limits: args.unpack.limits.limits(),
         ..CheckOptions::default()
     };
     limit_memory(&mut options, &args.resources);

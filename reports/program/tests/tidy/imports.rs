@@ -110,6 +110,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "walk",
             "trace",
             "size",
+            "conformance",
             "stored",
             "cli",
             "main",

@@ -6,6 +6,7 @@ use clap::{Args, ValueHint};
 
 use super::DocumentFormat;
 use super::raw::RawArgs;
+use super::unpack::LimitArgs;
 
 pub(in crate::cli) const SIZE_HELP: &str = "\
 `forecast` says what SFrame would cost where there is none. What is saved `without loss` leaves the meaning at every PC as it is.
@@ -18,7 +19,7 @@ Exit status:
 /// `size`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SizeArgs {
-    /// ELF files, and folders of them; archives and packages are not opened
+    /// ELF files, folders, archives, packages; `-` for standard input
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(in crate::cli) paths: Vec<OsString>,
     /// Estimate what changes of the format would save, for those who design its next version
@@ -32,4 +33,6 @@ pub(in crate::cli) struct SizeArgs {
     pub(in crate::cli) format: DocumentFormat,
     #[command(flatten)]
     pub(in crate::cli) raw: RawArgs,
+    #[command(flatten)]
+    pub(in crate::cli) limits: LimitArgs,
 }

@@ -10,7 +10,7 @@ use super::named;
 
 /// What unpacking may cost.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct UnpackArgs {
+pub(in crate::cli) struct LimitArgs {
     /// The largest ELF file to unpack; it is held in memory
     #[arg(long, value_name = "MIB", default_value_t = Limits::default().member_size >> 20, help_heading = "Packages", hide_short_help = true)]
     max_member_size: u64,
@@ -23,13 +23,20 @@ pub(in crate::cli) struct UnpackArgs {
     /// How many containers and compressions to unpack inside each other; 0 to unpack nothing
     #[arg(long, value_name = "N", default_value_t = Limits::default().depth, value_parser = clap::value_parser!(u32).range(..=64), help_heading = "Packages", hide_short_help = true)]
     max_depth: u32,
+}
+
+/// How packages are unpacked.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct UnpackArgs {
+    #[command(flatten)]
+    pub(in crate::cli) limits: LimitArgs,
     /// Packages of separate debug files (-dbgsym, -debuginfo, -debug), or folders of such packages; the
     /// .debug_frame in them is matched by build-id
     #[arg(long, value_name = "PATH", value_parser = OsStringValueParser::new().try_map(named), value_hint = ValueHint::AnyPath, help_heading = "Packages", hide_short_help = true)]
     pub(in crate::cli) debug_packages: Vec<OsString>,
 }
 
-impl UnpackArgs {
+impl LimitArgs {
     /// The limits that these are.
     pub(in crate::cli) fn limits(&self) -> Limits {
         Limits {

@@ -1,0 +1,180 @@
+//! The sections of a file, or of the members of an archive or package.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+
+use sframe_input::archive::{self, Members};
+use sframe_input::kind::{HEAD, Kind};
+use sframe_input::package::{self, Limits};
+use sframe_input::{FileBytes, Input, Opened, RawOptions, SectionSource, open, plain_error};
+use sframe_record::text::{printable, printable_path};
+use sframe_validator::elf::{Elf, ElfError};
+
+use super::{Sizes, of_section};
+
+/// Why a file is not measured; `None` if it is.
+type Reason = Option<&'static str>;
+
+const NO_KIND: &str = "it is no ELF file, archive or package (--raw: a bare section)";
+const CLOSED: &str = "a package, which is not opened with --max-depth 0";
+
+/// What is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The files are bare sections.
+    pub raw: Option<RawOptions>,
+    /// What unpacking may cost.
+    pub limits: Limits,
+    /// Changes of the format are estimated as well.
+    pub what_if: bool,
+}
+
+/// Takes the sizes of a section, or the name of a file and why something in it cannot be measured.
+pub type Found<'f> = &'f mut dyn FnMut(Result<Sizes, String>);
+
+/// Measures the sections of an input. A file of another kind is an error only if it `is_named`, not if it was found in a
+/// folder.
+pub fn measure(input: &Input, is_named: bool, options: &Options, found: Found<'_>) {
+    let mut of = Measuring { options, found };
+    let (path, measured) = match input {
+        Input::File(path) => (path, of.path(path)),
+        Input::Image(path) => (path, of.image(path)),
+        Input::Content(path, content) => {
+            let file = content.file();
+            (path, file.and_then(|file| of.file(&printable_path(path), path, file)))
+        }
+        Input::Special(path, kind) if is_named => {
+            let reason = format!("it is not a regular file: {}", kind.name());
+            (path, Err(io::Error::other(reason)))
+        }
+        Input::Special(..) => return,
+        Input::Unreadable(path, reason) => (path, Err(io::Error::other(reason.clone()))),
+    };
+    let name = printable_path(path);
+    match measured {
+        Ok(Some(reason)) if is_named => of.failed(&name, reason),
+        Ok(_) => {}
+        Err(error) => of.failed(&name, &plain_error(&error)),
+    }
+}
+
+/// Measures one input. Functions return why they leave out a file of another kind.
+struct Measuring<'m> {
+    options: &'m Options,
+    found: Found<'m>,
+}
+
+impl Measuring<'_> {
+    fn failed(&mut self, name: &str, reason: &str) {
+        (self.found)(Err(format!("{name}: {reason}")));
+    }
+
+    fn path(&mut self, path: &Path) -> io::Result<Reason> {
+        match open(path)? {
+            Opened::File(file) => self.file(&printable_path(path), path, file),
+            Opened::Folder | Opened::Special(_) => Ok(Some(NO_KIND)),
+        }
+    }
+
+    fn image(&mut self, path: &Path) -> io::Result<Reason> {
+        let name = printable_path(path);
+        let limits = self.options.limits;
+        let mut visit = |member: package::Member<'_>| self.unpacked(&name, member);
+        package::visit_image(path, &limits, &mut visit).map_err(io::Error::other)?;
+        Ok(None)
+    }
+
+    /// Measures a file, whose kind its first bytes say.
+    fn file(&mut self, name: &str, path: &Path, mut file: File) -> io::Result<Reason> {
+        if let Some(raw) = self.options.raw {
+            let data = FileBytes::of(file)?;
+            let sizes =
+                of_section(name, &SectionSource::bare(&data, raw), None, self.options.what_if);
+            data.intact()?;
+            (self.found)(sizes.map_err(|reason| format!("{name}: {reason}")));
+            return Ok(None);
+        }
+        let mut head = [0; HEAD];
+        let length = file.read(&mut head)?;
+        match Kind::of(head.get(..length).unwrap_or_default()) {
+            Kind::Elf => {
+                let data = FileBytes::of(file)?;
+                self.elf(name, &data);
+                data.intact()?;
+            }
+            Kind::Archive => {
+                let data = FileBytes::of(file)?;
+                let mut count = self.options.limits.member_count();
+                let mut members = archive::members(&data, &mut count);
+                self.archive(name, Some(path), &mut members);
+                data.intact()?;
+            }
+            Kind::Package(_) if self.options.limits.depth > 0 => {
+                file.rewind()?;
+                let limits = self.options.limits;
+                let mut visit = |member: package::Member<'_>| self.unpacked(name, member);
+                package::visit(&file, &limits, &mut visit).map_err(io::Error::other)?;
+            }
+            Kind::Package(_) => return Ok(Some(CLOSED)),
+            Kind::Empty | Kind::Other => return Ok(Some(NO_KIND)),
+        }
+        Ok(None)
+    }
+
+    /// Measures a file of the package with this name.
+    fn unpacked(&mut self, package: &str, member: package::Member<'_>) {
+        let name = match member.name {
+            Some(inside) => format!("{package}!{}", printable(inside)),
+            None => package.to_owned(),
+        };
+        match member.content {
+            package::Content::Elf(data) => self.elf(&name, data),
+            package::Content::Archive(mut members) => self.archive(&name, None, &mut members),
+            package::Content::Unreadable(reason) => self.failed(&name, &reason),
+            package::Content::Other | package::Content::Empty | package::Content::Special(_) => {}
+        }
+    }
+
+    /// Measures the members of an archive. A thin one, at a path, says where they are.
+    fn archive(&mut self, name: &str, path: Option<&Path>, members: &mut Members<'_>) {
+        for member in members.by_ref() {
+            let member = match member {
+                Ok(member) => member,
+                Err(reason) => return self.failed(name, &reason),
+            };
+            let of = format!("{name}({})", printable(member.name));
+            match (member.content, path) {
+                (archive::Content::Bytes(data), _) => self.elf(&of, data),
+                (archive::Content::File(member), Some(path)) => {
+                    match FileBytes::open(&archive::named_file(path, member)) {
+                        Ok(data) => self.elf(&of, &data),
+                        Err(error) => self.failed(&of, &plain_error(&error)),
+                    }
+                }
+                (archive::Content::File(_), None) => {
+                    self.failed(&of, "a thin archive in a package: its members are elsewhere");
+                }
+                (archive::Content::Damaged(reason), _) => self.failed(&of, &reason),
+            }
+        }
+        if let Some(reason) = members.reached() {
+            self.failed(name, &reason);
+        }
+    }
+
+    /// Measures the sections of an ELF file. Members of archives may be something else.
+    fn elf(&mut self, name: &str, data: &[u8]) {
+        let elf = match Elf::parse(data) {
+            Ok(elf) => elf,
+            Err(ElfError::NotElf) => return,
+            Err(error) => return self.failed(name, &error.to_string()),
+        };
+        for content in elf.sframe_contents() {
+            let source = SectionSource::of(&content).map_err(|error| error.to_string());
+            let sizes =
+                source.and_then(|of| of_section(name, &of, Some(&elf), self.options.what_if));
+            (self.found)(sizes.map_err(|reason| format!("{name}: {reason}")));
+        }
+    }
+}
