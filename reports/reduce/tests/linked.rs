@@ -125,15 +125,15 @@ const CASES: [Case; 14] = [
             NEW_LD,
         )
     },
-    // Real libraries.
-    case("ld-plt-got", "target/real/2.47.50/x86_64/sqlite3.so", NEW, NEW_LD),
-    case("ld-segment-size", "target/real/2.44/x86_64/sqlite3.so", MIDDLE, MIDDLE_LD),
     two(case(
         "segment-missing",
-        "target/real/llvm-23/x86_64/sqlite3.so",
+        "corpus/golden/lld/x86_64/v2-shared.so",
         ("llvm-23", "llvm-mc"),
         LLD,
     )),
+    // Real libraries.
+    case("ld-plt-got", "target/real/2.47.50/x86_64/sqlite3.so", NEW, NEW_LD),
+    case("ld-segment-size", "target/real/2.44/x86_64/sqlite3.so", MIDDLE, MIDDLE_LD),
 ];
 
 #[test]
