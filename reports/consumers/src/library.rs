@@ -343,6 +343,12 @@ impl Library<'_> {
             Some(control.recovery(i64::from(words.signed(at + 1)?)))
         };
         let is_padding = words.unsigned(2) == Some(0);
+        let has_half_a_rule = !is_padding && words.count() == 3;
+        if has_half_a_rule && self.header.fixed_ra != 0 {
+            return Err(Stop::undecided(
+                "the rule for RA has no offset: its caller gets the fixed one",
+            ));
+        }
         let ra = if is_padding { None } else { rule(2) };
         let ra = ra.unwrap_or_else(|| fixed(self.header.fixed_ra));
         let fp = rule(if is_padding { 3 } else { 4 });
