@@ -13,7 +13,7 @@ pub(crate) mod comparison;
 use sframe_validator::rules::Rule;
 
 pub use cfi::rule_of;
-pub use code::WRONG_FRAME_AFTER_CALL;
+pub use code::{SFRAME_CONTRADICTS_CODE, WRONG_FRAME_AFTER_CALL};
 pub use comparison::SECTION_MISSING;
 
 const COUNT: usize = comparison::RULES.len() + code::RULES.len() + cfi::RULES.len();

@@ -22,11 +22,11 @@ use sframe_oracle::debug_file;
 use sframe_oracle::diff::{Change, Matching, Set, diff};
 use sframe_policy::{Judge, Policy};
 use sframe_record::{FileName, Record, Status};
-use sframe_synthesis::{Encoding, Place, Release, forecast, synthesize};
+use sframe_synthesis::{Encoding, Place, forecast, synthesize};
+use sframe_validator::Section;
 use sframe_validator::check::{Options, check_elf, check_elf_confirmed, check_link_set};
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::rules::Severity;
-use sframe_validator::{Section, Version};
 
 /// Checks a file or an archive, and prints the result.
 ///
@@ -132,8 +132,7 @@ fn confirmed(elf: &Elf<'_>, cfi: &[Cfi<'_>]) {
 
 /// Measures the section that each encoding would have, and writes it: both say the same.
 fn predicted(elf: &Elf<'_>, cfi: &[Cfi<'_>]) {
-    let smallest = [Version::V2, Version::V3].map(Encoding::Smallest);
-    for encoding in Release::ALL.map(Encoding::Gnu).into_iter().chain(smallest) {
+    for encoding in Encoding::ALL {
         let Ok(made) = synthesize(elf, cfi, encoding, Place::of(elf)) else { continue };
         let predicted = forecast(elf, cfi, encoding).expect("it was written");
         assert_eq!(predicted.losses, made.losses, "{encoding:?}");

@@ -72,7 +72,7 @@ fn by_distance(fdes: &[FdeRecord]) -> Option<Vec<u32>> {
     let place = |(fde, index): (&FdeRecord, u64)| {
         let distance = fde.start.address.checked_sub(first.address)?;
         let near = fits && fde.start.section == first.section;
-        (near && distance < 1 << (u64::BITS - INDEX_BITS)).then_some(distance << INDEX_BITS | index)
+        (near && distance.leading_zeros() >= INDEX_BITS).then_some(distance << INDEX_BITS | index)
     };
     let mut places: Vec<u64> = fdes.iter().zip(0..).map(place).collect::<Option<_>>()?;
     places.sort_unstable();

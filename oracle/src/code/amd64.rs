@@ -293,7 +293,8 @@ impl Meaning {
         });
     }
 
-    /// `and` with a negative number aligns the stack; with another, it limits an index.
+    /// `and` with a negative number aligns the stack; with another, it limits an index, unless it leaves the register's upper
+    /// bits as they are: those with 4 bytes are zero then.
     fn and(&mut self, instruction: &Instruction, effects: &mut Vec<Effect>) {
         effects.push(Effect::Forget);
         let mask = immediate(instruction, 1);
@@ -301,7 +302,9 @@ impl Meaning {
             (Some(SP), _, Some(..0)) => {
                 effects.push(Effect::Align { register: SP, place: place(instruction.ip()) });
             }
-            (_, Some(to), Some(mask)) if u32::try_from(mask).is_ok() => {
+            (_, Some(to), Some(mask))
+                if u32::try_from(mask).is_ok() && instruction.op0_register().size() >= 4 =>
+            {
                 let most = u32::try_from(mask).unwrap_or(u32::MAX);
                 effects.push(Effect::Narrow { to, from: to, most });
             }

@@ -318,24 +318,31 @@ impl<'c> Flow<'c> {
     /// Applies the instruction `at` and, while they do nothing but have effects, those after it in the block. `at` becomes the
     /// last one, and `sp` what SP holds after it. `None` if the stack shows that the function is unusual.
     fn pass(&mut self, at: &mut u32, sp: &mut Packed, state: &mut State) -> Option<Passed> {
-        let mut has_effects = false;
+        let (mut has_effects, mut is_first) = (false, true);
         let mut steps = self.listing.steps_from(*at).iter();
         let mut step = steps.next()?;
         loop {
-            if state.concerns(step.subjects) {
+            let is_applied = state.concerns(step.subjects);
+            if is_applied {
                 state.apply_all(self.listing.effects(step), &mut self.tables);
             }
-            // SP is rarely changed.
-            let is_new = state.sp() != *sp;
-            *sp = state.sp();
-            if is_new && state.is_above_entry() || step.next == Next::Return && !state.can_return()
-            {
-                return None;
+            if is_applied || is_first {
+                // SP is rarely changed.
+                let is_new = state.sp() != *sp;
+                *sp = state.sp();
+                if is_new && state.is_above_entry() {
+                    return None;
+                }
             }
-            has_effects |= step.has_effects() && step.next == Next::Following;
+            match step.next {
+                Next::Following => {}
+                Next::Return if !state.can_return() => return None,
+                _ => return Some(Passed { last: *step, has_effects }),
+            }
+            has_effects |= step.has_effects();
+            is_first = false;
             let next = at.saturating_add(1);
-            let goes_on = step.next == Next::Following && step.following == next;
-            match steps.next().filter(|next| goes_on && next.block == NONE) {
+            match steps.next().filter(|it| step.following == next && it.block == NONE) {
                 Some(following) => (step, *at) = (following, next),
                 None => return Some(Passed { last: *step, has_effects }),
             }

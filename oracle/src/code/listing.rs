@@ -32,6 +32,15 @@ pub(super) struct Listing<'c> {
     may_overlap: bool,
 }
 
+/// An instruction that was decoded.
+struct Decoded {
+    number: u32,
+    address: u64,
+    length: u8,
+    next: Next,
+    has_effects: bool,
+}
+
 impl<'c> Listing<'c> {
     /// Without any code; `lists` are empty.
     pub(super) fn within(lists: Lists) -> Listing<'c> {
@@ -179,33 +188,35 @@ impl<'c> Listing<'c> {
     ) {
         let Some((part, first)) = self.find_part(place) else { return };
         let Some(mut offset) = part.offset(place) else { return };
+        let (start, decoded) = (first.saturating_add(offset), self.lists.steps.len());
+        if self.lists.index.get(start) == Some(&NONE) {
+            self.may_overlap |= self.is_within_instruction(start);
+        }
         // The instruction that continues at the next one.
         let mut before = NONE;
         let mut is_after_call = false;
-        while offset < part.code.len() {
+        let following = loop {
             let slot = first.saturating_add(offset);
-            let Some(known) = self.lists.index.get(slot).copied() else { return };
+            let known = self.lists.index.get(slot).filter(|_| offset < part.code.len());
+            let Some(known) = known.copied() else { break NONE };
             if known != NONE {
                 if before != NONE {
                     self.start_block_at(known);
-                    self.link(before, known);
                 }
-                return;
+                break known;
             }
-            if before == NONE {
-                self.may_overlap |= self.is_within_instruction(slot);
+            let Some(step) = self.decode(&part, offset, decoder, surroundings) else { break NONE };
+            let Decoded { number, address, length, next, has_effects } = step;
+            offset = offset.saturating_add(usize::from(length));
+            if let Some(index) = self.lists.index.get_mut(slot) {
+                *index = number;
             }
-            let Some(number) = self.decode(&part, offset, decoder, surroundings) else { break };
-            let Some(step) = self.lists.steps.last() else { return };
-            let (address, next, has_effects) = (step.address, step.next, step.has_effects());
-            let length = usize::from(step.length);
-            offset = offset.saturating_add(length);
-            self.number_bytes(slot..slot.saturating_add(length), number);
+            before = number;
             // If the call does not return, only jumps of other functions lead here, and with another stack.
             if is_after_call && surroundings.is_entered_elsewhere(address) {
                 self.start_block_at(number);
             }
-            is_after_call &= !has_effects && next == Next::Following;
+            is_after_call &= !has_effects && matches!(next, Next::Following);
             let goes_on = match next {
                 Next::Following => true,
                 Next::Jump(to) => {
@@ -227,25 +238,26 @@ impl<'c> Listing<'c> {
                 }
                 Next::Indirect(_) | Next::Return | Next::Stop => false,
             };
-            before = number;
             if !goes_on {
-                break;
+                break NONE;
             }
-        }
-        // Nothing was decoded after it.
+        };
         if before != NONE {
-            self.link(before, NONE);
+            self.link(before, following);
         }
+        let decoded = self.lists.steps.len().saturating_sub(decoded);
+        self.may_overlap |= self.starts_within(start..first.saturating_add(offset)) > decoded;
     }
 
-    /// Decodes an instruction. Returns its number; `None` if it is none.
+    /// Decodes an instruction. `None` if it is none.
+    #[inline]
     fn decode(
         &mut self,
         part: &Part<'c>,
         offset: usize,
         decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
-    ) -> Option<u32> {
+    ) -> Option<Decoded> {
         let address = part.start.wrapping_add(offset as u64);
         let number = u32::try_from(self.lists.steps.len()).ok()?;
         let first_effect = self.lists.effects.len();
@@ -255,7 +267,9 @@ impl<'c> Listing<'c> {
             self.not_code.insert(address);
             return None;
         };
+        let next = surroundings.next(address, length, next);
         let effects = self.lists.effects.get(first_effect..).unwrap_or_default();
+        let has_effects = !effects.is_empty();
         self.lists.steps.push(Step {
             address,
             length,
@@ -263,11 +277,11 @@ impl<'c> Listing<'c> {
             first_effect: u32::try_from(first_effect).ok()?,
             subjects: effects.iter().fold(Registers::default(), |all, e| all.with(e.subjects())),
             is_final: false,
-            next: surroundings.next(address, length, next),
+            next,
             following: number.checked_add(1)?,
             block: NONE,
         });
-        Some(number)
+        Some(Decoded { number, address, length, next, has_effects })
     }
 
     /// Notes that a call does not return. Returns false if that is known.
@@ -276,13 +290,10 @@ impl<'c> Listing<'c> {
         step.is_some_and(|step| !core::mem::replace(&mut step.is_final, true))
     }
 
-    /// Notes the bytes of the instruction that was decoded last.
-    #[inline]
-    fn number_bytes(&mut self, bytes: Range<usize>, number: u32) {
-        if let Some([first, others @ ..]) = self.lists.index.get_mut(bytes) {
-            *first = number;
-            self.may_overlap |= others.iter().fold(NONE, |all, other| all & other) != NONE;
-        }
+    /// The number of instructions that start in a range of bytes.
+    fn starts_within(&self, bytes: Range<usize>) -> usize {
+        let index = self.lists.index.get(bytes).unwrap_or_default();
+        index.iter().filter(|number| **number != NONE).count()
     }
 
     /// Whether the bytes before one may be the start of an instruction that contains it.

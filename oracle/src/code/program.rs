@@ -160,14 +160,14 @@ impl<'e> Code<'e> {
             || callers.are_all_known
             || callers.is_tail_called && self.image.starts_as_called(start)
             || !self.scan.is_jump_target(address);
-        let mut flows = callers.flows;
+        let (mut flows, mut last) = (callers.flows, callers.last);
         if !is_understood {
             flows.clear();
         } else if is_function || flows.is_empty() {
-            flows.push((index, self.flow(index, is_function, budget, latest)?));
+            flows.reserve_exact(1);
+            flows.push(self.flow(index, is_function, budget, latest)?);
+            last = is_function.then_some(index);
         }
-        let last = flows.last().map(|(last, _)| *last).filter(|last| *last != index || is_function);
-        let flows = flows.into_iter().map(|(_, flow)| flow).collect();
         let base = address.wrapping_sub(start.address);
         Some(Function { abi: self.abi, range, base, flows, last })
     }
@@ -212,7 +212,8 @@ impl<'e> Code<'e> {
             self.functions().get(index).map_or(0, |function| self.image.flat(function.start));
         let sources = self.scan.sources(index);
         let are_all_known = sources.len() <= MOST_SOURCES;
-        let mut callers = Callers { flows: Vec::new(), is_tail_called: false, are_all_known };
+        let (flows, last) = (Vec::new(), None);
+        let mut callers = Callers { flows, last, is_tail_called: false, are_all_known };
         for source in sources.into_iter().take(MOST_SOURCES) {
             // Parts of functions are examined with the functions to which they belong.
             let is_part = self.is_part(source);
@@ -233,7 +234,8 @@ impl<'e> Code<'e> {
             let has_tail_call = flow.has_tail_call(start);
             callers.is_tail_called |= has_tail_call;
             if flow.contains(start) {
-                callers.flows.push((source, flow));
+                callers.flows.push(flow);
+                callers.last = Some(source);
             } else {
                 callers.are_all_known &= has_tail_call;
             }
@@ -292,8 +294,10 @@ enum Evidence {
 
 /// The functions with jumps into another.
 struct Callers<'e> {
-    /// The functions that contain it, and their numbers.
-    flows: Vec<(usize, Flow<'e>)>,
+    /// The functions that contain it.
+    flows: Vec<Flow<'e>>,
+    /// The number of the last one.
+    last: Option<usize>,
     /// Whether one of them calls its start with a jump.
     is_tail_called: bool,
     /// Whether all of the jumps are one or the other.

@@ -22,6 +22,11 @@ impl Slot {
     fn place(&self) -> Option<Place> {
         self.address.place()
     }
+
+    /// The offset from the CFA; the lowest one for a slot that is relative to another base.
+    fn lowest(&self) -> i32 {
+        self.address.offset_from_cfa().unwrap_or(i32::MIN)
+    }
 }
 
 /// What is known about the function's stack. Most blocks of a function change nothing in it: their states share it.
@@ -33,6 +38,8 @@ struct Content {
     /// Of these, the first `count` are in use.
     known: [Slot; MOST],
     count: usize,
+    /// None of them is at a lower offset from the CFA, or relative to another base.
+    lowest: i32,
     blur: Blur,
 }
 
@@ -87,7 +94,7 @@ impl Blur {
 
 impl Default for Content {
     fn default() -> Content {
-        Content { known: [EMPTY; MOST], count: 0, blur: Blur::nothing() }
+        Content { known: [EMPTY; MOST], count: 0, lowest: i32::MAX, blur: Blur::nothing() }
     }
 }
 
@@ -117,6 +124,16 @@ impl Content {
             } else {
                 self.remove(index);
             }
+        }
+        self.lowest = self.known().iter().fold(i32::MAX, |lowest, slot| lowest.min(slot.lowest()));
+    }
+
+    /// Adds a slot, for which there is room.
+    fn add(&mut self, slot: Slot) {
+        if let Some(free) = self.known.get_mut(self.count) {
+            *free = slot;
+            self.count += 1;
+            self.lowest = self.lowest.min(slot.lowest());
         }
     }
 
@@ -151,13 +168,13 @@ impl Slots {
             Some(distance) => distance <= -8 || distance >= i64::from(size),
             None => true,
         };
-        self.retain(is_kept);
+        // Most functions store below what they stored before.
+        let end = place.offset.saturating_add(size.into());
+        if place.base != Base::Cfa || end > self.0.lowest {
+            self.retain(is_kept);
+        }
         if size == 8 && value.is_worth_saving() && self.0.count < MOST {
-            let content = Rc::make_mut(&mut self.0);
-            if let Some(free) = content.known.get_mut(content.count) {
-                *free = Slot { address, value };
-                content.count += 1;
-            }
+            Rc::make_mut(&mut self.0).add(Slot { address, value });
             return;
         }
         self.blur(self.0.blur.with_bytes(place, size.into()).with_value(value));
@@ -172,6 +189,9 @@ impl Slots {
 
     /// Forgets everything below the stack pointer, which other functions may overwrite.
     pub(super) fn lose_below(&mut self, sp: Packed) {
+        if sp.offset_from_cfa().is_some_and(|sp| sp <= self.0.lowest) {
+            return;
+        }
         self.retain(|slot| slot.address.distance_from(sp).is_none_or(|distance| distance >= 0));
     }
 

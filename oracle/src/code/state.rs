@@ -75,10 +75,12 @@ impl State {
         self.registers.get(usize::from(register)).copied().unwrap_or(Packed::UNKNOWN)
     }
 
+    #[inline]
     fn set(&mut self, register: Number, value: Value) {
         self.put(register, value.into());
     }
 
+    #[inline]
     fn put(&mut self, register: Number, value: Packed) {
         self.learn(register, value);
         if self.in_comparison.meet(Registers::of(register)) {
@@ -139,6 +141,9 @@ impl State {
             Effect::Copy { to, from, plus } => {
                 self.put(to, self.packed(from).plus(i64::from(plus)));
             }
+            Effect::Constant { to, value } => self.set(to, Value::Constant(value)),
+            Effect::Clobber(set) => self.clobber(set),
+            Effect::Forget => self.compare(Compared::Nothing),
             Effect::Narrow { to, from, most } => {
                 let value = match self.get(from) {
                     Value::Constant(number) => Value::Constant(number & i64::from(most)),
@@ -148,7 +153,6 @@ impl State {
                 };
                 self.set(to, value);
             }
-            Effect::Constant { to, value } => self.set(to, Value::Constant(value)),
             Effect::Add { to, a, b, shift, signed } => {
                 let sum = add(self.get(a), self.get(b), shift, signed, tables);
                 self.set(to, sum);
@@ -192,14 +196,12 @@ impl State {
             Effect::Store { from, base, offset, size } => {
                 self.slots.store(self.address(base, offset), size, self.packed(from));
             }
-            Effect::Clobber(set) => self.clobber(set),
             Effect::Call(set) => {
                 self.clobber(set);
                 self.slots.lose_below(self.sp());
             }
             Effect::Compare { a, b } => self.compare(Compared::Registers(a, b)),
             Effect::CompareNumber { a, number } => self.compare(Compared::Number(a, number)),
-            Effect::Forget => self.compare(Compared::Nothing),
             Effect::Sign(key) => {
                 let signed = match self.get(self.ra) {
                     Value::Entry(register) if register == self.ra => Value::Signed(key),

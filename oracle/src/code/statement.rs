@@ -136,17 +136,11 @@ impl Facts<'_> {
         View { registers, slots: self.state.slots.clone() }
     }
 
-    /// Whether a frame that [depends on nothing else](Facts::is_viewed) is as true as where the view was taken.
+    /// Whether a frame that depends on nothing else is as true as where the view was taken.
     pub(crate) fn look_like(&self, view: &View) -> bool {
         let of = |register: Register| self.state.packed(number(register));
         [of(self.abi.sp()), of(self.abi.fp()), of(self.abi.ra())] == view.registers
             && self.state.slots.is_shared_with(&view.slots)
-    }
-
-    /// Whether the truth of a frame depends only on a [`View`]: it names no other register.
-    pub(crate) fn is_viewed(&self, frame: &Frame) -> bool {
-        let of_view = Watched::viewed(self.abi);
-        of_view.with(frame) == of_view
     }
 
     /// The parts of the frame that the code determines. Its CFA is relative to SP if the distance is known, else to FP.

@@ -22,6 +22,9 @@ pub(super) const RULES: &[&Rule] = &[
     &wrong_frame_after_call::RULE,
 ];
 
+/// The rule about rows of SFrame that the code contradicts.
+pub static SFRAME_CONTRADICTS_CODE: &Rule = &sframe_contradicts_code::RULE;
+
 /// The rule about [call sites](crate::compare::call_sites).
 pub static WRONG_FRAME_AFTER_CALL: &Rule = &wrong_frame_after_call::RULE;
 

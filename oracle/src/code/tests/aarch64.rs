@@ -38,6 +38,33 @@ fn assert_listing(code: &[u32], expected: &[&str]) {
     assert_eq!(listing(code, &Alone::default()), expected);
 }
 
+/// A register of 8 bytes for floating-point numbers is stored below X29, which stays in its slot.
+#[test]
+fn vector_registers_are_stored_where_their_size_says() {
+    assert_listing(
+        &[
+            0xd100_83ff, // sub sp, sp, #32
+            0xa901_7bfd, // stp x29, x30, [sp, #16]
+            0xaa00_03fd, // mov x29, x0
+            0xaa00_03fe, // mov x30, x0
+            0xfd00_07e8, // str d8, [sp, #8]
+            0xa941_7bfd, // ldp x29, x30, [sp, #16]
+            0x9100_83ff, // add sp, sp, #32
+            0xd65f_03c0, // ret
+        ],
+        &[
+            "0 sp+0 u u",
+            "4 sp+32 u u",
+            "8 sp+32 u u",
+            "c sp+32 u -16",
+            "10 sp+32 -8 -16",
+            "14 sp+32 -8 -16",
+            "18 sp+32 u u",
+            "1c sp+0 u u",
+        ],
+    );
+}
+
 #[test]
 fn signed_return_addresses() {
     assert_listing(

@@ -35,7 +35,9 @@ impl Packed {
     #[allow(clippy::cast_possible_truncation, reason = "the content of this kind fits")]
     pub(in crate::code) fn place(self) -> Option<Place> {
         match self.0 & KIND_MASK {
-            FROM_CFA => Some(Place { base: Base::Cfa, offset: self.offset_from_cfa() as i32 }),
+            FROM_CFA => {
+                Some(Place { base: Base::Cfa, offset: (self.0.cast_signed() >> 32) as i32 })
+            }
             FROM_ALIGNED => Value::from(self).place(),
             _ => None,
         }
@@ -57,7 +59,7 @@ impl Packed {
             _ if bytes == 0 => self,
             UNKNOWN => self,
             FROM_CFA => {
-                let offset = self.offset_from_cfa().checked_add(bytes).unwrap_or(i64::MAX);
+                let offset = (self.0.cast_signed() >> 32).checked_add(bytes).unwrap_or(i64::MAX);
                 Packed::from_cfa(offset)
             }
             _ => Value::from(self).plus(bytes).into(),
@@ -96,9 +98,14 @@ impl Packed {
         Packed::signed(FROM_CFA, offset, 32, 0)
     }
 
-    /// The distance of an address from the CFA.
-    const fn offset_from_cfa(self) -> i64 {
-        self.0.cast_signed() >> 32
+    /// The distance of an address from the CFA, if that is its base.
+    #[allow(clippy::cast_possible_truncation, reason = "the content of this kind fits")]
+    pub(in crate::code) const fn offset_from_cfa(self) -> Option<i32> {
+        if self.0 & KIND_MASK == FROM_CFA {
+            Some((self.0.cast_signed() >> 32) as i32)
+        } else {
+            None
+        }
     }
 
     const fn new(kind: u64, content: u64) -> Packed {

@@ -59,6 +59,7 @@ impl<'c> Examined<'c> {
             while ends.next_if(|end| *end <= start).is_some() {}
             ends.peek().copied().unwrap_or(range.end)
         };
+        let is_viewed = watched == function.viewed();
         let mut rest = pieces;
         let mut judged: Option<(View, Judged)> = None;
         function.visit_runs(range.start.address..range.end, watched, until, |from, to, facts| {
@@ -73,7 +74,7 @@ impl<'c> Examined<'c> {
                 Some((view, truths)) if facts.look_like(view) => *truths,
                 _ => {
                     let truths = Judged::of(piece, &facts);
-                    judged = Judged::is_viewed(piece, &facts).then(|| (facts.view(), truths));
+                    judged = is_viewed.then(|| (facts.view(), truths));
                     truths
                 }
             };
@@ -150,12 +151,6 @@ impl Judged {
         let is_same = in_sframe.is_some() && in_sframe == in_cfi;
         let cfi = if is_same { sframe } else { in_cfi.map(truth) };
         Judged { sframe, cfi }
-    }
-
-    /// Whether this depends only on a [`View`].
-    fn is_viewed(piece: &Piece<'_>, facts: &Facts<'_>) -> bool {
-        let (in_sframe, in_cfi) = frames(piece);
-        in_sframe.iter().chain(&in_cfi).all(|frame| facts.is_viewed(frame))
     }
 }
 
