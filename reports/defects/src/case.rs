@@ -2,11 +2,14 @@
 
 use sframe_record::{Difference, Finding, Header, Record, Section, Side, TableLine, Wrong};
 
+use crate::evidence::{Evidence, Unadjusted};
+
 /// A finding of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case<'c> {
     pub(crate) record: &'c Record<'c>,
     pub(crate) finding: &'c Finding<'c>,
+    pub(crate) evidence: &'c Evidence,
 }
 
 impl<'c> Case<'c> {
@@ -35,17 +38,20 @@ impl<'c> Case<'c> {
         self.header().is_some_and(|header| header.flags & 4 != 0)
     }
 
+    /// Whether the file has lost its symbols and relocations.
+    pub(crate) const fn is_stripped(&self) -> bool {
+        self.evidence.is_stripped
+    }
+
     /// The value of a field of the section near the defect, such as `0x10` of `sfde_func_info`.
     pub(crate) fn field(&self, name: &str) -> Option<&'c str> {
         let part = self.finding.context.iter().find(|part| part.name.as_str() == name)?;
         Some(part.value.as_str())
     }
 
-    /// Whether one of these linkers made the file.
-    pub(crate) fn is_linked_by(&self, linkers: &[&str]) -> bool {
-        self.record.producers.iter().any(|producer| {
-            producer.kind.as_str() == "linker" && linkers.contains(&producer.name.as_str())
-        })
+    /// The functions whose starts the linker should have adjusted, if it did not.
+    pub(crate) const fn unadjusted(&self) -> Option<&'c Unadjusted> {
+        self.evidence.unadjusted.as_ref()
     }
 
     /// Whether the file breaks a rule.

@@ -15,16 +15,20 @@ pub struct Defect {
     pub affected: &'static [Affected],
     /// Who has to act.
     pub owner: Owner,
-    /// Where it was reported to the producer; empty if that is unknown.
+    /// The producer's own report, patch or commit about it; empty if none is known.
     pub upstream: &'static str,
+    /// The pages with its input, commands and outputs, ready to be filed with the producers: paths in the repository.
+    pub pages: &'static [&'static str],
     /// What shows that a finding is a case of it, or, if no file shows it, what the program prints.
     pub recognised: &'static str,
     /// What readers of the section do.
     pub consequence: &'static str,
     /// How to avoid it.
     pub workaround: &'static str,
-    /// The smallest input, a path in the corpus; empty if there is none.
+    /// The smallest input, a path in the repository: a file, or a page that contains it; empty if there is none.
     pub input: &'static str,
+    /// Why there is no input; empty if there is one.
+    pub without_input: &'static str,
     pub(crate) signs: &'static [Signs],
 }
 

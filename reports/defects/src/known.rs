@@ -4,17 +4,21 @@ mod assembler;
 mod dropped;
 mod linker;
 mod runtime;
+mod strip;
 mod unseen;
 
 use crate::defect::{Affected, Defect};
 
+pub(crate) use runtime::START_WITHOUT_SFRAME;
+
 /// All of them.
-pub(crate) const ALL: [&[&Defect]; 6] = [
+pub(crate) const ALL: [&[&Defect]; 7] = [
     linker::ALL,
     assembler::ALL,
     assembler::return_address::ALL,
     dropped::ALL,
     runtime::ALL,
+    strip::ALL,
     unseen::ALL,
 ];
 
@@ -37,9 +41,11 @@ const NONE: Defect = Defect {
     affected: &[],
     owner: sframe_record::Owner::Unknown,
     upstream: "",
+    pages: &[],
     recognised: "",
     consequence: "",
     workaround: "",
     input: "",
+    without_input: "",
     signs: &[],
 };

@@ -2,7 +2,7 @@
 //!
 //! Assemblers, linkers and C libraries make mistakes that each user of them meets. Each [`Defect`] here was judged by hand:
 //! `corpus/differences/` and `corpus/NOTES.md` have the inputs and the proofs. [`recognise`] names the defect that a
-//! finding is a case of, and who has to act on it.
+//! finding is a case of, and who has to act on it; [`Evidence`] does so with a look at the file.
 //!
 //! ```
 //! let defect = sframe_defects::find("ld-plt-got").expect("a known defect");
@@ -13,16 +13,19 @@
 
 mod case;
 mod defect;
+mod evidence;
 mod known;
 mod owner;
 mod recognise;
 mod signs;
+mod start_code;
 mod tool;
 
 pub use defect::{Affected, Defect};
+pub use evidence::Evidence;
 pub use recognise::{recognise, recognise_one};
 pub use signs::Extent;
-pub use tool::{NoSuchTool, Producer};
+pub use tool::{NoProducer, Producer};
 
 /// All known defects, by producer.
 pub fn all() -> impl Iterator<Item = &'static Defect> {

@@ -6,52 +6,84 @@ use sframe_record::{Finding, Record, RuleCount, Text};
 
 use crate::case::Case;
 use crate::defect::Defect;
+use crate::evidence::Evidence;
+use crate::known::START_WITHOUT_SFRAME;
 use crate::owner;
 use crate::signs::{Extent, Signs};
 
 /// Names the known defect and the owner of each finding of `record`, and splits its counts: those of known defects come
-/// apart.
-///
-/// Findings that are counted and not listed are known only if the signs are about the whole file or about code that the
-/// linker makes; otherwise, each finding has to be looked at.
+/// apart. What the file shows besides its record is not looked at: see [`Evidence`].
 pub fn recognise(record: &mut Record<'_>) {
-    let mut findings = std::mem::take(&mut record.findings);
-    let extents: Vec<_> =
-        findings.iter_mut().map(|finding| recognise_one(record, finding)).collect();
-    record.findings = findings;
-    record.counts = split(record, &extents);
+    all(record, &Evidence::default());
 }
 
 /// Names the known defect and the owner of a finding of the file that `record` describes, except for its findings. Returns
 /// how many findings it speaks for; `None` if it is no case of a known defect.
 pub fn recognise_one(record: &Record<'_>, finding: &mut Finding<'_>) -> Option<Extent> {
-    let known = known(record, finding);
+    one(record, finding, &Evidence::default())
+}
+
+impl Evidence {
+    /// Names the known defect and the owner of each finding of `record`, and splits its counts: those of known defects
+    /// come apart.
+    ///
+    /// Findings that are counted and not listed are known only if the signs are about the whole file or about code that
+    /// the linker makes; otherwise, each finding has to be looked at.
+    pub fn recognise(&self, record: &mut Record<'_>) {
+        all(record, self);
+    }
+
+    /// Names the known defect and the owner of a finding of the file that `record` describes, except for its findings.
+    /// Returns how many findings it speaks for; `None` if it is no case of a known defect.
+    pub fn recognise_one(&self, record: &Record<'_>, finding: &mut Finding<'_>) -> Option<Extent> {
+        one(record, finding, self)
+    }
+}
+
+fn all(record: &mut Record<'_>, evidence: &Evidence) {
+    let mut findings = std::mem::take(&mut record.findings);
+    let extents: Vec<_> =
+        findings.iter_mut().map(|finding| one(record, finding, evidence)).collect();
+    record.findings = findings;
+    record.counts = split(record, &extents, evidence);
+}
+
+fn one(record: &Record<'_>, finding: &mut Finding<'_>, evidence: &Evidence) -> Option<Extent> {
+    let known = known(&Case { record, finding, evidence });
     finding.known = known.map(|(defect, _)| defect.id.into());
     finding.owner = known.map_or_else(|| owner::of(record, finding), |(defect, _)| defect.owner);
     known.map(|(_, extent)| extent)
 }
 
 /// The defect that a finding is a case of, and the extent of what shows it.
-fn known(record: &Record<'_>, finding: &Finding<'_>) -> Option<(&'static Defect, Extent)> {
-    let case = Case { record, finding };
+fn known(case: &Case<'_>) -> Option<(&'static Defect, Extent)> {
     crate::all().find_map(|defect| {
         // Other functions with the pattern were not looked at.
-        let is_single = finding.weight() <= 1;
+        let is_single = case.finding.weight() <= 1;
         let holds =
-            |signs: &&Signs| (is_single || signs.extent != Extent::Finding) && signs.hold(&case);
+            |signs: &&Signs| (is_single || signs.extent != Extent::Finding) && signs.hold(case);
         defect.signs.iter().find(holds).map(|signs| (defect, signs.extent))
     })
 }
 
 /// The counts of `record`, with those of known defects apart.
-fn split<'r>(record: &Record<'r>, extents: &[Option<Extent>]) -> Vec<RuleCount<'r>> {
+fn split<'r>(
+    record: &Record<'r>,
+    extents: &[Option<Extent>],
+    evidence: &Evidence,
+) -> Vec<RuleCount<'r>> {
     let mut counts = Vec::with_capacity(record.counts.len());
     for count in &record.counts {
         let mut rest = count.count;
         let mut of_defects: BTreeMap<&str, (Text<'r>, u64)> = BTreeMap::new();
         let of_rule = record.findings.iter().zip(extents);
-        for (finding, extent) in of_rule.filter(|(finding, _)| finding.rule == count.rule) {
-            let Some((known, extent)) = finding.known.as_ref().zip(*extent) else { continue };
+        let of_rule = of_rule.filter(|(finding, _)| finding.rule == count.rule);
+        let mut known: Vec<(&Text<'r>, Extent, &Finding<'r>)> = of_rule
+            .filter_map(|(finding, extent)| Some((finding.known.as_ref()?, (*extent)?, finding)))
+            .collect();
+        // A defect whose signs are about the file takes what the others leave.
+        known.sort_by_key(|(_, extent, _)| *extent == Extent::Rule);
+        for (known, extent, finding) in known {
             let number = match extent {
                 Extent::Finding | Extent::Pattern => finding.weight(),
                 Extent::Rule => rest,
@@ -59,6 +91,15 @@ fn split<'r>(record: &Record<'r>, extents: &[Option<Extent>]) -> Vec<RuleCount<'
             let number = number.min(rest);
             rest -= number;
             of_defects.entry(known).or_insert_with(|| (known.clone(), 0)).1 += number;
+        }
+        // Functions of start files that are counted and not listed.
+        let of_start = START_WITHOUT_SFRAME.signs.iter().any(|of| of.rules.contains(&&*count.rule));
+        if of_start && evidence.lost_start_files > 0 {
+            let id = START_WITHOUT_SFRAME.id;
+            let (_, number) = of_defects.entry(id).or_insert_with(|| (id.into(), 0));
+            let hidden = evidence.lost_start_files.saturating_sub(*number).min(rest);
+            *number += hidden;
+            rest -= hidden;
         }
         if rest > 0 {
             counts.push(RuleCount { count: rest, ..count.clone() });

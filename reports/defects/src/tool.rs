@@ -1,66 +1,74 @@
-//! Programs by name and version.
+//! Programs by name and version, as a person writes them and as they write themselves.
 
-use std::cmp::Ordering;
+mod name;
+mod version;
+
 use std::fmt;
 use std::str::FromStr;
 
 use crate::defect::{Affected, Defect};
+use version::Version;
 
-/// A program, with or without a version: `GNU ld 2.44`.
+/// A program or the programs of a release, with or without a version: `GNU ld 2.44`, `binutils 2.44`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Producer {
-    tool: &'static str,
-    version: Option<String>,
+    tools: &'static [&'static str],
+    version: Option<Version>,
 }
 
-/// No known defect is one of this program.
+/// A text that is no [`Producer`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoSuchTool {
-    name: String,
+pub enum NoProducer {
+    /// It names no program whose defects are known.
+    UnknownTool(String),
+    /// What follows the name of the program is no version.
+    NoVersion(String),
 }
 
-impl fmt::Display for NoSuchTool {
+impl fmt::Display for NoProducer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tools: Vec<String> = tools().into_iter().map(|tool| format!("\"{tool}\"")).collect();
-        write!(
-            f,
-            "no defects of \"{}\" are known; known are those of {}",
-            self.name,
-            tools.join(", ")
+        match self {
+            NoProducer::UnknownTool(text) => {
+                let tools: Vec<String> =
+                    tools().into_iter().map(|tool| format!("\"{tool}\"")).collect();
+                let tools = tools.join(", ");
+                write!(f, "no defects of {text:?} are known; known are those of {tools}")
+            }
+            NoProducer::NoVersion(text) => {
+                write!(f, "{text:?} has no version that can be read")
+            }
+        }?;
+        f.write_str(
+            "; a program is named like \"GNU ld 2.44\", \"as 2.44\" or \"binutils 2.44\", without a version, or by the first line that \
+             it prints with --version",
         )
     }
 }
 
-impl std::error::Error for NoSuchTool {}
+impl std::error::Error for NoProducer {}
 
 impl FromStr for Producer {
-    type Err = NoSuchTool;
+    type Err = NoProducer;
 
-    /// Reads `GNU ld 2.44`, or `gnu ld` for all versions.
-    fn from_str(text: &str) -> Result<Producer, NoSuchTool> {
+    /// Reads `GNU ld 2.44`, `ld 2.44`, `gnu ld` for all versions, the first line that a program prints with `--version`, or
+    /// the text that it leaves in `.comment`.
+    fn from_str(text: &str) -> Result<Producer, NoProducer> {
         let text = text.trim();
-        let of = |tool: &&str| {
-            let name = text.get(..tool.len())?;
-            let rest = text.get(tool.len()..)?;
-            let is_apart = rest.is_empty() || rest.starts_with(' ');
-            (name.eq_ignore_ascii_case(tool) && is_apart).then(|| rest.trim())
-        };
-        let found = tools().into_iter().find_map(|tool| Some((tool, of(&tool)?)));
-        let (tool, version) = found.ok_or_else(|| NoSuchTool { name: text.to_owned() })?;
-        Ok(Producer {
-            tool,
-            version: Some(version.to_owned()).filter(|version| !version.is_empty()),
-        })
+        let unknown = || NoProducer::UnknownTool(text.to_owned());
+        let (tools, rest) = name::split(text).ok_or_else(unknown)?;
+        let version = version::after_name(tools, rest);
+        let version = version.ok_or_else(|| NoProducer::NoVersion(text.to_owned()))?;
+        Ok(Producer { tools, version })
     }
 }
 
 impl Producer {
-    /// Whether the program, or a version of it if none is named, has the defect.
+    /// Whether one of the programs, or a version of it if none is named, has the defect.
     #[must_use]
     pub fn has(&self, defect: &Defect) -> bool {
         defect.affected.iter().any(|affected| {
-            let of_version = |version: &str| is_between(version, affected);
-            affected.tool == self.tool && self.version.as_deref().is_none_or(of_version)
+            let of_version = |version: &Version| is_between(version, affected);
+            self.tools.contains(&affected.tool) && self.version.as_ref().is_none_or(of_version)
         })
     }
 }
@@ -78,54 +86,11 @@ fn tools() -> Vec<&'static str> {
 
 /// Whether a version is one of those that have a defect. A version that names fewer numbers stands for all that begin with
 /// them: `LLVM 23` has what `23.1` has.
-fn is_between(version: &str, affected: &Affected) -> bool {
-    let is_open = affected.first.is_empty();
-    is_open
-        || compare(version, affected.first) != Ordering::Less
-            && compare(version, affected.last) != Ordering::Greater
-}
-
-/// Compares as many numbers of two versions as both have.
-fn compare(one: &str, other: &str) -> Ordering {
-    let numbers = |version: &str| -> Vec<u64> {
-        version.split(['.', '-']).map_while(|part| part.parse().ok()).collect()
-    };
-    let (one, other) = (numbers(one), numbers(other));
-    let common = one.len().min(other.len());
-    one.get(..common).cmp(&other.get(..common))
+fn is_between(version: &Version, affected: &Affected) -> bool {
+    let is_from = |first| Version::read(first).is_some_and(|first| version.compare(&first).is_ge());
+    let is_to = |last| Version::read(last).is_some_and(|last| version.compare(&last).is_le());
+    affected.first.is_empty() || is_from(affected.first) && is_to(affected.last)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_are_compared_by_number() {
-        let affected = Affected { tool: "GNU ld", first: "2.40", last: "2.47.50" };
-        for (version, is_affected) in [
-            ("2.39", false),
-            ("2.40", true),
-            ("2.44", true),
-            ("2.44.1", true),
-            ("2.47", true),
-            ("2.47.50", true),
-            ("2.47.51", false),
-            ("2.48", false),
-            ("2.5", false),
-            ("3", false),
-        ] {
-            assert_eq!(is_between(version, &affected), is_affected, "{version}");
-        }
-    }
-
-    #[test]
-    fn programs_are_found_by_name() {
-        let ld: Producer = "gnu LD 2.44".parse().expect("a program");
-        assert_eq!((ld.tool, ld.version.as_deref()), ("GNU ld", Some("2.44")));
-        assert!(ld.has(crate::find("ld-plt-got").expect("a defect")));
-        let old: Producer = "GNU ld 2.40".parse().expect("a program");
-        assert!(!old.has(crate::find("ld-plt-got").expect("a defect")));
-        assert!("GNU ldd".parse::<Producer>().is_err());
-        assert!("".parse::<Producer>().is_err());
-    }
-}
+mod tests;

@@ -78,6 +78,15 @@ pub struct Changes {
 }
 
 impl Changes {
+    /// Whether every change could be decided, of the scans, of their files and of their findings.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        self.undecided.is_empty()
+            && self.summary.undecided == 0
+            && self.summary.unmatched == 0
+            && self.files.iter().all(|file| file.undecided.is_empty())
+    }
+
     /// Whether nothing changed and everything could be decided.
     #[must_use]
     pub fn is_empty(&self) -> bool {

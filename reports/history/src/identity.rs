@@ -56,6 +56,12 @@ impl Identity {
         Identity(identity)
     }
 
+    /// The name of a file as identities contain it, without versions: two names of which this is the same may be one file.
+    #[must_use]
+    pub fn file_name(name: &str) -> String {
+        names::path(name.trim_start_matches("./"), Versions::LeaveOut)
+    }
+
     /// Reads the 32 hexadecimal digits that [`Display`](fmt::Display) writes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Identity> {
@@ -79,12 +85,11 @@ impl fmt::Debug for Identity {
 
 /// The name of a file without versions: its package's instead of its package's path, if it has one.
 fn file(record: &Record<'_>) -> String {
-    let plain = |path: &str| names::path(path.trim_start_matches("./"), Versions::LeaveOut);
     let outer = match (&record.package, &record.inside) {
         (Some(package), Some(_)) => package.name.as_str().to_owned(),
-        _ => plain(&record.path),
+        _ => Identity::file_name(&record.path),
     };
-    let inside = record.inside.as_deref().map(plain).unwrap_or_default();
+    let inside = record.inside.as_deref().map(Identity::file_name).unwrap_or_default();
     let member = record.member.as_deref().unwrap_or_default();
     format!("{outer}!{inside}({member})")
 }

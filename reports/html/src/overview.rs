@@ -91,6 +91,10 @@ struct Fact {
 impl Overview {
     pub(crate) fn of(summary: &Summary<'_>, has_history: bool) -> Overview {
         let (mood, verdict) = verdict(summary);
+        let (mood, verdict) = match summary.fails_a_gate() {
+            true => ("error", format!("{verdict}, and a gate not passed")),
+            false => (mood, verdict),
+        };
         let parts = [(&summary.compared, true), (&summary.without_section, false)];
         let coverage = parts.into_iter().filter_map(|(total, with_section)| {
             Some(coverage(total.as_ref()?, with_section, summary.tables()))
@@ -224,7 +228,11 @@ fn sections(summary: &Summary<'_>) -> String {
 
 fn facts(summary: &Summary<'_>) -> Vec<Fact> {
     let noun = summary.tables();
-    let mut facts = Vec::new();
+    let gates = summary.failed_gates.iter().map(|gate| Fact {
+        label: if gate.undecided { "Gate undecided" } else { "Gate not passed" },
+        text: safe(&gate.message),
+    });
+    let mut facts: Vec<Fact> = gates.collect();
     if !summary.sections.is_empty() {
         facts.push(Fact { label: "Sections", text: sections(summary) });
     }
@@ -233,8 +241,9 @@ fn facts(summary: &Summary<'_>) -> Vec<Fact> {
         facts.push(Fact { label: "Not checked", text: left_out.join(", ") });
     }
     if summary.with_section == 0 && summary.code_bytes > 0 {
-        let code = grouped(summary.code_bytes);
-        let text = format!("none of their {code} bytes of code has stack-trace entries");
+        let whose = if summary.checked == 1 { "its" } else { "their" };
+        let code = counted(summary.code_bytes, "byte");
+        let text = format!("none of {whose} {code} of code has stack-trace entries");
         facts.push(Fact { label: "Coverage", text });
     }
     for SuppressedCount { reason, count, files } in &summary.suppressed {

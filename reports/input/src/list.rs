@@ -11,7 +11,8 @@ const LONGEST: usize = 4096;
 /// The first bytes of bare SFrame sections, in both byte orders.
 const SECTIONS: [&[u8]; 2] = [&[0xde, 0xe2], &[0xe2, 0xde]];
 
-/// The paths in a list: separated by NUL characters if it has any, otherwise by line feeds. Empty lines are ignored.
+/// The paths in a list: each ends with a NUL character if there is any, as `find -print0` writes them, otherwise with a line
+/// feed. Empty lines are ignored.
 ///
 /// # Errors
 /// Returns the reason why the bytes are no list. A file to be checked would name other files at random, such as `/`.
@@ -21,10 +22,19 @@ pub fn paths(list: &[u8]) -> Result<Vec<OsString>, &'static str> {
         return Err("it is a file to be checked, not a list of paths");
     }
     let has_nul = list.contains(&0);
+    if has_nul && !list.ends_with(&[0]) {
+        return Err("it is no list of paths: it has NUL characters, and does not end with one");
+    }
     let separator = if has_nul { 0 } else { b'\n' };
     let body = list.strip_suffix(&[separator]).unwrap_or(list);
+    // File names may have control characters. If most of them do, they are no file names.
+    let paths = || body.split(|byte| *byte == separator);
+    let odd = paths().filter(|path| path.iter().any(|byte| is_control(*byte))).count();
+    if odd > 1 && odd > paths().count() / 2 {
+        return Err("it is no list of paths: most of them have control characters");
+    }
     let mut found = Vec::new();
-    for path in body.split(|byte| *byte == separator) {
+    for path in paths() {
         match path {
             [] if has_nul && !list.is_empty() => {
                 return Err("it is no list of paths: one is empty");
@@ -59,8 +69,11 @@ mod tests {
         };
         assert_eq!(read(b"a\nb c\n\n\td\n"), [b"a".to_vec(), b"b c".into(), b"\td".into()]);
         assert_eq!(read(b"a"), [b"a"]);
-        assert_eq!(read(b"a\nb\0\x1bc\0"), [b"a\nb".to_vec(), b"\x1bc".into()]);
-        assert_eq!(read(b"a\0b"), [b"a", b"b"]);
+        assert_eq!(
+            read(b"a\nb\0\x1bc\0d\0e\0"),
+            [b"a\nb".to_vec(), b"\x1bc".into(), b"d".into(), b"e".into()]
+        );
+        assert_eq!(read(b"a\0b\0"), [b"a", b"b"]);
         assert_eq!(read(b"\xff\xfe\n"), [b"\xff\xfe"]);
         assert!(read(b"").is_empty() && read(b"\n").is_empty());
     }
@@ -78,6 +91,11 @@ mod tests {
             assert_eq!(paths(content), Err("it is no list of paths: one is empty"));
         }
         assert!(paths(b"\x01\n/\n").is_err_and(|why| why.contains("control characters")));
+        let no_end = "it is no list of paths: it has NUL characters, and does not end with one";
+        assert_eq!(paths(b"\x01\x02\0/\0\x7f\x03"), Err(no_end));
+        let odd = "it is no list of paths: most of them have control characters";
+        assert_eq!(paths(b"\x01\x02\0/\0\x7f\x03\0"), Err(odd));
+        assert_eq!(paths(b"\x01\n\x02\n/\n"), Err(odd));
         let long = [b'a'; LONGEST + 1];
         assert_eq!(paths(&long), Err("it is no list of paths: one is too long"));
         assert!(paths(&long[1..]).is_ok());

@@ -20,17 +20,23 @@ pub struct Baseline {
 
 /// Findings with one identity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Entry {
+pub(crate) struct Entry {
     /// 32 hexadecimal digits.
     identity: String,
     /// The number of findings. A difference counts once for each function.
-    count: u64,
-    /// For people: the rule, the file, the function and the message of the first one.
-    rule: String,
-    file: String,
+    pub(crate) count: u64,
+    /// The rule, the file, the function and the message of the first one.
+    pub(crate) rule: String,
+    pub(crate) file: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    function: Option<String>,
+    pub(crate) function: Option<String>,
     message: String,
+}
+
+impl Entry {
+    pub(crate) fn file_name(&self) -> String {
+        Identity::file_name(&self.file)
+    }
 }
 
 /// The file.
@@ -78,12 +84,14 @@ impl Baseline {
         }
     }
 
-    /// The findings that were not taken: the rule, the file, the function, and the number.
-    pub(crate) fn rest(&self) -> impl Iterator<Item = (&str, &str, Option<&str>, u64)> {
-        let rest = self.entries.values().filter(|entry| entry.count > 0);
-        rest.map(|entry| {
-            (entry.rule.as_str(), entry.file.as_str(), entry.function.as_deref(), entry.count)
-        })
+    /// The findings that were not taken.
+    pub(crate) fn rest(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values().filter(|entry| entry.count > 0)
+    }
+
+    /// The files of its findings, as [`Identity::file_name`] writes them.
+    pub(crate) fn files(&self) -> impl Iterator<Item = String> + '_ {
+        self.entries.values().map(Entry::file_name)
     }
 
     /// Reads a file.

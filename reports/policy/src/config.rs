@@ -52,7 +52,10 @@ pub fn read(path: &Path) -> Result<Policy, ConfigError> {
     if size > MOST {
         return Err(failed(format!("the file has {size} bytes, and may have {MOST}")));
     }
-    let text = fs::read_to_string(path).map_err(|error| failed(plain(&error)))?;
+    let text = fs::read_to_string(path).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => failed("it is no configuration: it is not text".to_owned()),
+        _ => failed(plain(&error)),
+    })?;
     parse(&place, &text)
 }
 
@@ -86,7 +89,7 @@ struct Suppress {
     section: Option<String>,
     function: Option<String>,
     build_id: Option<String>,
-    expires: Option<toml::value::Datetime>,
+    expires: Option<toml::Value>,
 }
 
 /// Parses the text of the file called `name`.
@@ -174,9 +177,15 @@ fn glob(pattern: Option<String>) -> Result<Option<GlobMatcher>, String> {
     Ok(Some(glob.compile_matcher()))
 }
 
-fn date(date: toml::value::Datetime) -> Result<Date, String> {
-    let only = date.date.filter(|_| date.time.is_none());
-    let only = only.ok_or("`expires` is a date without a time, such as 2027-01-31")?;
+/// A date, which may be in quotes.
+fn date(value: toml::Value) -> Result<Date, String> {
+    let wrong = || "`expires` is a date without a time, such as 2027-01-31".to_owned();
+    let date = match value {
+        toml::Value::Datetime(date) => date,
+        toml::Value::String(text) => text.parse().map_err(|_| wrong())?,
+        _ => return Err(wrong()),
+    };
+    let only = date.date.filter(|_| date.time.is_none()).ok_or_else(wrong)?;
     let number = |part: u16| i16::try_from(part).unwrap_or(i16::MAX);
     let part = |part: u8| i8::try_from(part).unwrap_or(i8::MAX);
     Date::new(number(only.year), part(only.month), part(only.day))
@@ -198,6 +207,21 @@ mod tests {
         let of = |rule| policy.level(rule, Severity::Lint, None);
         assert_eq!(of("segment-missing"), Counts::As(Severity::Warning));
         assert_eq!(of("segment-long"), Counts::As(Severity::Error));
+    }
+
+    #[test]
+    fn dates_may_be_in_quotes() {
+        let expires = |value: &str| {
+            let text = format!("[[suppress]]\nreason = \"x\"\npath = \"a\"\nexpires = {value}");
+            parse("c.toml", &text)
+                .map(|policy| policy.suppressions.first().and_then(|of| of.expires))
+        };
+        let day = Some(jiff::civil::date(2027, 1, 31));
+        assert_eq!(expires("2027-01-31").expect("a date"), day);
+        assert_eq!(expires("\"2027-01-31\"").expect("a date"), day);
+        for wrong in ["\"soon\"", "2027", "\"2027-02-30\"", "\"2027-01-31T00:00:00Z\""] {
+            assert!(expires(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Applies a policy to records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -8,8 +8,11 @@ use jiff::tz::TimeZone;
 use sframe_history::Identity;
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
-use sframe_record::{Finding, Record, RuleCount, Severity, Status, Suppressed, Text, Undecided};
+use sframe_record::{
+    Finding, Record, RuleCount, Severity, Status, Suppressed, Text, Undecided, catalogue,
+};
 
+use crate::baseline::{Baseline, Entry};
 use crate::policy::{Counts, Policy};
 use crate::suppression::Suppression;
 
@@ -24,6 +27,10 @@ pub struct Judge {
     policy: Policy,
     today: Date,
     uses: Vec<Use>,
+    /// The rules that the scan does not check.
+    unchecked: BTreeSet<&'static str>,
+    /// The files of the baseline, and whether each was checked.
+    baseline_files: BTreeMap<String, bool>,
 }
 
 /// How a suppression was used.
@@ -40,7 +47,15 @@ impl Judge {
     pub fn new(policy: Policy) -> Judge {
         let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
         let uses = vec![Use::default(); policy.suppressions.len()];
-        Judge { policy, today, uses }
+        let files = policy.baseline.iter().flat_map(Baseline::files);
+        let baseline_files = files.map(|file| (file, false)).collect();
+        Judge { policy, today, uses, unchecked: BTreeSet::new(), baseline_files }
+    }
+
+    /// The same for a scan that does not check these rules: it cannot say that their findings are fixed.
+    #[must_use]
+    pub fn without(self, unchecked: BTreeSet<&'static str>) -> Judge {
+        Judge { unchecked, ..self }
     }
 
     /// The record with the severities that its findings have under the policy. Those that do not count move to
@@ -52,6 +67,12 @@ impl Judge {
         if checked {
             for (suppression, used) in self.policy.suppressions.iter().zip(&mut self.uses) {
                 used.met_file |= suppression.is_about_file(&record);
+            }
+            if !self.baseline_files.is_empty()
+                && let Some(checked) =
+                    self.baseline_files.get_mut(&Identity::file_name(&record.name()))
+            {
+                *checked = true;
             }
         }
         if record.counts.is_empty() {
@@ -101,10 +122,6 @@ impl Judge {
     /// What a listed finding counts.
     fn of_finding(&mut self, record: &Record<'_>, finding: &Finding<'_>) -> Counts {
         let (rule, known) = (finding.rule.as_str(), finding.known.as_deref());
-        let level = self.policy.level(rule, finding.severity, known);
-        if matches!(level, Counts::Not { .. }) {
-            return level;
-        }
         let today = self.today;
         let applies = |suppression: &&Suppression| {
             !suppression.is_expired(today)
@@ -114,6 +131,10 @@ impl Judge {
         };
         if let Some(place) = self.policy.suppressions.iter().position(|of| applies(&of)) {
             return self.suppressed_by(place, finding.weight());
+        }
+        let level = self.policy.level(rule, finding.severity, known);
+        if matches!(level, Counts::Not { .. }) {
+            return level;
         }
         if let Some(baseline) = &mut self.policy.baseline
             && finding.severity != Severity::Lint
@@ -127,10 +148,6 @@ impl Judge {
     /// What findings count that a record does not list.
     fn of_unlisted(&mut self, record: &Record<'_>, count: &RuleCount<'_>, number: u64) -> Counts {
         let (rule, known) = (count.rule.as_str(), count.known.as_deref());
-        let level = self.policy.level(rule, count.severity, known);
-        if matches!(level, Counts::Not { .. }) {
-            return level;
-        }
         let today = self.today;
         let applies = |suppression: &Suppression| {
             !suppression.needs_each_finding()
@@ -140,7 +157,7 @@ impl Judge {
         };
         match self.policy.suppressions.iter().position(applies) {
             Some(place) => self.suppressed_by(place, number),
-            None => level,
+            None => self.policy.level(rule, count.severity, known),
         }
     }
 
@@ -163,39 +180,70 @@ impl Judge {
     }
 
     /// What a person should know about the policy after the scan: suppressions that are expired or match nothing, and
-    /// findings of the baseline that are fixed.
+    /// findings of the baseline that are fixed, or were not looked for.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.suppression_notes();
+        notes.extend(self.baseline_notes());
+        notes
+    }
+
+    fn suppression_notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (suppression, used) in self.policy.suppressions.iter().zip(&self.uses) {
             let (place, reason) = (&suppression.place, printable(&suppression.reason));
-            if let Some(expires) =
-                suppression.expires.filter(|_| suppression.is_expired(self.today))
-            {
+            let is_expired = suppression.is_expired(self.today);
+            if let Some(expires) = suppression.expires.filter(|_| is_expired) {
                 notes.push(format!(
                     "{place}: the suppression expired on {expires}, and has no effect ({reason})"
                 ));
-            } else if used.met_file && used.findings == 0 {
+            } else if used.met_file && used.findings == 0 && self.looks_for(suppression) {
                 notes.push(format!(
                     "{place}: the suppression matches no finding: remove it ({reason})"
                 ));
             }
         }
-        let fixed: Vec<_> = self.policy.baseline.iter().flat_map(|of| of.rest()).collect();
-        for (rule, file, function, number) in fixed.iter().take(FIXED) {
-            let function = function.map(|name| format!(" in {}", printable(name)));
-            let (file, function) = (printable(file), function.unwrap_or_default());
-            let times = if *number == 1 { String::new() } else { format!(", {number} times") };
-            notes.push(format!("fixed: {rule} in {file}{function}{times}"));
-        }
+        notes
+    }
+
+    /// Whether the scan checks a rule that the suppression is about.
+    fn looks_for(&self, suppression: &Suppression) -> bool {
+        let Some(pattern) = &suppression.rule else { return true };
+        let mut selected =
+            catalogue::all().filter(|rule| pattern.selects_rule(rule.name)).peekable();
+        // Without any, it is about a known defect.
+        selected.peek().is_none() || selected.any(|rule| !self.unchecked.contains(rule.name))
+    }
+
+    fn baseline_notes(&self) -> Vec<String> {
+        let rest = self.policy.baseline.iter().flat_map(Baseline::rest);
+        let is_checked = |entry: &&Entry| {
+            let is_met = self.baseline_files.get(&entry.file_name()).is_some_and(|met| *met);
+            is_met && !self.unchecked.contains(entry.rule.as_str())
+        };
+        let (fixed, open): (Vec<&Entry>, Vec<&Entry>) = rest.partition(is_checked);
+        let mut notes: Vec<String> =
+            fixed.iter().take(FIXED).map(|entry| fixed_note(entry)).collect();
         if let Some(more) = fixed.len().checked_sub(FIXED).filter(|more| *more > 0) {
             notes.push(format!("fixed: {more} more"));
         }
-        if !fixed.is_empty() {
+        if !open.is_empty() {
+            let findings = counted(open.len() as u64, "finding");
+            notes.push(format!(
+                "{findings} of the baseline: not looked for, because this scan does not check the file or the rule"
+            ));
+        } else if !fixed.is_empty() {
             notes.push("write the baseline again, so that fixed findings stay fixed".to_owned());
         }
         notes
     }
+}
+
+fn fixed_note(Entry { rule, file, function, count, .. }: &Entry) -> String {
+    let function = function.as_deref().map(|name| format!(" in {}", printable(name)));
+    let (rule, file, function) = (printable(rule), printable(file), function.unwrap_or_default());
+    let times = if *count == 1 { String::new() } else { format!(", {count} times") };
+    format!("fixed: {rule} in {file}{function}{times}")
 }
 
 /// Adds a suppressed finding to the list of those with its reason.

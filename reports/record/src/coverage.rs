@@ -73,7 +73,7 @@ pub struct Loss<'r> {
     /// Their size in bytes of code.
     #[serde(default)]
     pub bytes: u64,
-    /// The first few of them.
+    /// The first few of them; in sums the first one.
     #[serde(borrow, default)]
     pub examples: Vec<FunctionPlace<'r>>,
 }
@@ -82,6 +82,9 @@ pub struct Loss<'r> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct FunctionPlace<'r> {
+    /// The file that contains it; only in sums.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub file: Option<Text<'r>>,
     /// The start address, or the offset in `code_section`.
     pub start: Address,
     /// The section that contains it; only in relocatable objects.
@@ -125,12 +128,12 @@ pub struct CoverageTotal<'r> {
 }
 
 impl CoverageTotal<'_> {
-    /// Adds the coverage of one file.
-    pub fn add(&mut self, coverage: &Coverage<'_>) {
+    /// Adds the coverage of the file with this name.
+    pub fn add(&mut self, coverage: &Coverage<'_>, name: &dyn Fn() -> String) {
         self.files = self.files.saturating_add(1);
         self.coverage.bytes.add(&coverage.bytes);
         self.coverage.functions.add(&coverage.functions);
-        add_losses(&mut self.coverage.losses, &coverage.losses);
+        add_losses(&mut self.coverage.losses, &coverage.losses, name);
         for limit in &coverage.limits {
             let limits = &mut self.coverage.limits;
             let place = limits.binary_search_by(|known| known.field.as_str().cmp(&limit.field));
@@ -144,8 +147,8 @@ impl CoverageTotal<'_> {
     }
 }
 
-/// Adds the losses of a file to the sums of other files, which are in the oracle's order.
-pub(crate) fn add_losses(sums: &mut Vec<Loss<'_>>, losses: &[Loss<'_>]) {
+/// Adds the losses of the file with this name to the sums of other files, which are in the oracle's order.
+pub(crate) fn add_losses(sums: &mut Vec<Loss<'_>>, losses: &[Loss<'_>], name: &dyn Fn() -> String) {
     for loss in losses {
         let key = |cause: &str| (place_of_cause(cause), cause.to_owned());
         let place = sums.binary_search_by_key(&key(&loss.cause), |known| key(&known.cause));
@@ -154,6 +157,26 @@ pub(crate) fn add_losses(sums: &mut Vec<Loss<'_>>, losses: &[Loss<'_>]) {
         if let Some(sum) = entry(sums, place, new) {
             sum.functions = sum.functions.saturating_add(loss.functions);
             sum.bytes = sum.bytes.saturating_add(loss.bytes);
+            if let (true, Some(first)) = (sum.examples.is_empty(), loss.examples.first()) {
+                sum.examples.push(first.clone().of_file(name()));
+            }
+        }
+    }
+}
+
+impl FunctionPlace<'_> {
+    /// The same place, with the name of the file that contains it.
+    fn of_file(self, file: String) -> FunctionPlace<'static> {
+        let FunctionPlace { file: _, start, code_section, size, symbol, symbol_hex, symbol_offset } =
+            self;
+        FunctionPlace {
+            file: Some(file.into()),
+            start,
+            code_section: code_section.map(Text::into_owned),
+            size,
+            symbol: symbol.map(Text::into_owned),
+            symbol_hex: symbol_hex.map(Text::into_owned),
+            symbol_offset,
         }
     }
 }

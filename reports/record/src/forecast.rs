@@ -63,9 +63,12 @@ pub struct Predicted<'r> {
     /// The number of files of which the section is not known: 0 or 1 in the record of a file.
     #[serde(skip_serializing_if = "is_zero")]
     pub unknown: u64,
-    /// Why it is not known.
+    /// Why it is not known; in sums, the first of these files and the reason.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Text<'r>>,
+    /// In sums, the sizes of the files of which the section is not known.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub without: Sizes,
     /// The size of the section in bytes.
     pub bytes: u64,
     /// These bytes by what they hold.
@@ -183,7 +186,14 @@ impl Predicted<'_> {
         self.losses.iter().map(|loss| loss.bytes).fold(0, u64::saturating_add)
     }
 
-    fn add(&mut self, other: &Predicted<'_>) {
+    /// Adds the section of the file with these sizes and this name.
+    fn add(&mut self, other: &Predicted<'_>, sizes: &Sizes, name: &dyn Fn() -> String) {
+        if other.unknown > 0 {
+            self.without.add(sizes);
+            if let (None, Some(reason)) = (&self.reason, &other.reason) {
+                self.reason = Some(format!("{}: {reason}", name()).into());
+            }
+        }
         for (sum, number) in [
             (&mut self.files, other.files),
             (&mut self.unknown, other.unknown),
@@ -197,7 +207,7 @@ impl Predicted<'_> {
             *sum = sum.saturating_add(number);
         }
         self.parts.add(&other.parts);
-        add_losses(&mut self.losses, &other.losses);
+        add_losses(&mut self.losses, &other.losses, name);
     }
 }
 
@@ -210,8 +220,8 @@ impl Forecast<'_> {
 }
 
 impl ForecastTotal<'_> {
-    /// Adds the forecast for one file.
-    pub fn add(&mut self, file: &Forecast<'_>) {
+    /// Adds the forecast for the file with this name.
+    pub fn add(&mut self, file: &Forecast<'_>, name: &dyn Fn() -> String) {
         self.files = self.files.saturating_add(1);
         self.forecast.sizes.add(&file.sizes);
         let sections = &mut self.forecast.sections;
@@ -223,7 +233,7 @@ impl ForecastTotal<'_> {
                 ..Predicted::default()
             };
             if let Some(sum) = entry(sections, place, new) {
-                sum.add(section);
+                sum.add(section, &file.sizes, name);
             }
         }
     }
@@ -239,16 +249,18 @@ mod tests {
         let files = [
             r#"{"elf_type":"shared","sizes":{"file":100,"eh_frame":30,"eh_frame_hdr":12},"sections":[
                 {"encoding":"gnu-2.44","files":1,"bytes":40,"parts":{"header":28,"index":12},"functions":1,
-                 "losses":[{"cause":"cfa-register","functions":2,"bytes":9}]},
+                 "losses":[{"cause":"cfa-register","functions":2,"bytes":9,"examples":[{"start":"0x10","size":9}]}]},
                 {"encoding":"smallest-v3","files":1,"bytes":35}]}"#,
             r#"{"sizes":{"file":18446744073709551615,"eh_frame":5},"sections":[
                 {"encoding":"smallest-v3","unknown":1,"reason":"damaged"},
                 {"encoding":"gnu-2.44","files":1,"bytes":2,"losses":[
-                 {"cause":"plt","functions":1,"bytes":1},{"cause":"cfa-register","functions":1,"bytes":1}]}]}"#,
+                 {"cause":"plt","functions":1,"bytes":1},
+                 {"cause":"cfa-register","functions":1,"bytes":1,"examples":[{"start":"0x20","size":1}]}]}]}"#,
         ];
         let mut total = ForecastTotal::default();
-        for file in files {
-            total.add(&serde_json::from_str::<Forecast<'_>>(file).expect("a forecast"));
+        for (file, name) in files.into_iter().zip(["a.so", "b.so"]) {
+            let forecast: Forecast<'_> = serde_json::from_str(file).expect("a forecast");
+            total.add(&forecast, &|| name.to_owned());
         }
         assert_eq!((total.files, total.forecast.sizes.eh_frames()), (2, 47));
         assert_eq!(total.forecast.sizes.file, u64::MAX);
@@ -258,6 +270,11 @@ mod tests {
         assert_eq!((gnu.lost(), gnu.lost_bytes()), (4, 11));
         let causes: Vec<_> = gnu.losses.iter().map(|loss| loss.cause.as_str()).collect();
         assert_eq!(causes, ["plt", "cfa-register"], "in the order of the oracle");
+        let examples = gnu.losses.iter().flat_map(|loss| &loss.examples);
+        let examples: Vec<_> = examples.map(|of| (of.file.as_deref(), of.start.0)).collect();
+        assert_eq!(examples, [(Some("a.so"), 0x10)]);
         assert_eq!((smallest.files, smallest.unknown, smallest.bytes), (1, 1, 35));
+        assert_eq!(smallest.reason.as_deref(), Some("b.so: damaged"));
+        assert_eq!((smallest.without.eh_frame, gnu.without.eh_frame), (5, 0));
     }
 }

@@ -80,9 +80,31 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The bytes that [`hex`] has written; `None` if the text is anything else.
+#[must_use]
+pub fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
+    let pairs = text.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| match pair {
+        [high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+            u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()
+        }
+        _ => None,
+    };
+    pairs.map(byte).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::write;
+    use super::{bytes_of_hex, hex, write};
+
+    #[test]
+    fn hexadecimal_is_read_as_it_is_written() {
+        let all: Vec<u8> = (0..=255).collect();
+        assert_eq!(bytes_of_hex(&hex(&all)), Some(all));
+        for text in ["0", "0g", "+1", "é0"] {
+            assert_eq!(bytes_of_hex(text), None, "{text}");
+        }
+    }
 
     fn written(text: &str) -> String {
         let mut out = Vec::new();

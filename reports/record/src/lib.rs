@@ -55,7 +55,7 @@ pub use record::{
     Content, Header, Package, Producer, Record, RuleCount, Section, Status, Suppressed, Undecided,
 };
 pub use severity::Severity;
-pub use summary::{GroupCount, KindCount, SectionCount, Summary, SuppressedCount};
+pub use summary::{FailedGate, GroupCount, KindCount, SectionCount, Summary, SuppressedCount};
 pub use table::{Line, Table};
 pub use unwind_table::UnwindTable;
 pub use value::{Address, Text};

@@ -131,7 +131,7 @@ pub struct ReadBytes {
 /// A function with which a consumer does not do what the specification says.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct ReadExample<'r> {
-    /// `misread`, `unreachable`, `lost`, `drop-section`, `crash` or `undecided`.
+    /// `misread`, `unreachable`, `lost`, `drop-section`, `crash`, `undecided`, or `beyond`: a row where the specification has none.
     #[serde(borrow)]
     pub kind: Text<'r>,
     /// The function.

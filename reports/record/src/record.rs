@@ -25,7 +25,7 @@ use crate::coverage::Coverage;
 use crate::elf_type::ElfType;
 use crate::finding::Finding;
 use crate::forecast::Forecast;
-use crate::json::{exact_name, name};
+use crate::json::{bytes_of_hex, exact_name, name};
 use crate::name::FileName;
 use crate::proofs::Proofs;
 use crate::reading::Reading;
@@ -198,6 +198,13 @@ impl<'r> Record<'r> {
             name.push_str(&format!("({member})"));
         }
         name
+    }
+
+    /// The bytes of its path, as the system has them.
+    #[must_use]
+    pub fn path_bytes(&self) -> Vec<u8> {
+        let exact = self.path_hex.as_deref().and_then(bytes_of_hex);
+        exact.unwrap_or_else(|| self.path.as_str().as_bytes().to_vec())
     }
 
     /// Parses one line, or one element of a document's `files`.

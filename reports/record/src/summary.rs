@@ -67,6 +67,20 @@ pub struct SuppressedCount<'r> {
     pub files: u64,
 }
 
+/// A requirement of the command line that the files do not meet.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct FailedGate<'r> {
+    /// The option, without dashes: `min-coverage`.
+    #[serde(borrow)]
+    pub gate: Text<'r>,
+    /// Whether they may meet it after all: it could not be decided.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub undecided: bool,
+    /// What they lack.
+    #[serde(borrow)]
+    pub message: Text<'r>,
+}
+
 /// The summary of a scan. Sums that would overflow stay at the largest number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Summary<'r> {
@@ -153,6 +167,9 @@ pub struct Summary<'r> {
     /// fixed.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Text<'r>>,
+    /// The requirements of the command line, such as `--min-coverage`, that the files do not meet.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_gates: Vec<FailedGate<'r>>,
 }
 
 impl SectionCount<'_> {
@@ -220,7 +237,7 @@ impl Summary<'_> {
                 true => &mut self.forecast_objects,
                 false => &mut self.forecast,
             };
-            total.get_or_insert_default().add(forecast);
+            total.get_or_insert_default().add(forecast, &|| record.name());
         }
         self.add_readings(record);
         increase(&mut self.functions_without_section, record.functions_without_section);
@@ -229,7 +246,7 @@ impl Summary<'_> {
                 Status::Checked => &mut self.compared,
                 _ => &mut self.without_section,
             };
-            total.get_or_insert_default().add(coverage);
+            total.get_or_insert_default().add(coverage, &|| record.name());
         }
     }
 
@@ -359,6 +376,12 @@ impl Summary<'_> {
     pub fn worst(&self) -> Option<Severity> {
         let severities = [Severity::Error, Severity::Warning, Severity::Lint];
         severities.into_iter().find(|severity| self.findings(*severity) > 0)
+    }
+
+    /// Whether the files certainly fail to meet a requirement of the command line.
+    #[must_use]
+    pub fn fails_a_gate(&self) -> bool {
+        self.failed_gates.iter().any(|gate| !gate.undecided)
     }
 
     /// Whether the scan is incomplete: something could not be read, a check crashed or was not possible, or there was

@@ -71,6 +71,7 @@ static REMEMBERED_IN_PLACE: Defect = Defect {
     affected: &[gnu_as("2.40", "2.44")],
     recognised: "CFI remembers a state where a rule changes, has restored it, and SFrame has the rules from before that place",
     input: "corpus/differences/remembered-in-place/input.s",
+    pages: &["docs/upstream/gnu-as/remembered-in-place.md"],
     signs: &[Signs {
         versions: &[1, 2],
         also: |case| is_older_gnu_as(case) && is_rule_lost_when_remembered(case),
@@ -101,6 +102,7 @@ static REMEMBERS_ONE_STATE: Defect = Defect {
     affected: &[gnu_as("2.40", "2.47.50")],
     recognised: "CFI has remembered two states at a time and restored both, and SFrame has the rules of the second one",
     input: "corpus/differences/remembers-one-state/input.s",
+    pages: &["docs/upstream/gnu-as/remembers-one-state.md"],
     signs: &[Signs { also: |case| !is_llvm(case) && is_state_lost(case), ..WRONG_CFA }],
     ..ASSEMBLER
 };
@@ -133,6 +135,7 @@ static REGISTER_IN_PLACE: Defect = Defect {
     recognised: "CFI changes offset and register of the CFA at one PC, and SFrame has the new register with the old offset",
     workaround: "write .cfi_def_cfa instead of the two directives",
     input: "corpus/differences/register-in-place/input.s",
+    pages: &["docs/upstream/gnu-as/register-in-place.md"],
     signs: &[Signs {
         also: |case| {
             let has_old_offset = case.rows().zip(case.row_before());
@@ -155,6 +158,7 @@ static CFA_IN_OTHER_REGISTER: Defect = Defect {
     affected: &[gnu_as("2.40", "2.40")],
     recognised: "in version 1, CFI counts the CFA from another register, and SFrame from SP at the same distance",
     input: "corpus/differences/cfa-in-other-register/input.s",
+    pages: &["docs/upstream/gnu-as/cfa-in-other-register.md"],
     signs: &[Signs {
         versions: &[1],
         also: |case| {
@@ -177,6 +181,11 @@ static SAME_VALUE_IGNORED: Defect = Defect {
     affected: &[gnu_as("2.40", "2.44"), LLVM_MC],
     recognised: "CFI has same_value for FP, and SFrame a slot",
     input: "corpus/differences/same-value-ignored/input.s",
+    upstream: "PR gas/32953, binutils-gdb commit 5bd7ac079aee (GNU as)",
+    pages: &[
+        "docs/upstream/gnu-as/same-value-ignored.md",
+        "docs/upstream/llvm/same-value-ignored.md",
+    ],
     signs: &[Signs {
         versions: &[1, 2],
         also: |case| is_fp_kept_in_slot(case) && case.has_directive("same_value fp"),
@@ -191,6 +200,10 @@ static FRAME_POINTER_UNDEFINED: Defect = Defect {
     affected: &[gnu_as("2.40", "2.44"), LLVM_MC],
     recognised: "CFI says that FP is undefined, and SFrame that it is unchanged",
     input: "corpus/differences/frame-pointer-undefined/input.s",
+    pages: &[
+        "docs/upstream/gnu-as/frame-pointer-undefined.md",
+        "docs/upstream/llvm/frame-pointer-undefined.md",
+    ],
     signs: &[Signs {
         versions: &[1, 2],
         also: |case| {
@@ -208,6 +221,7 @@ static FRAME_POINTER_IN_REGISTER: Defect = Defect {
     affected: &[LLVM_MC],
     recognised: "CFI has the caller's FP in another register, and SFrame says that it is unchanged",
     input: "corpus/differences/frame-pointer-in-register/input.s",
+    pages: &["docs/upstream/llvm/frame-pointer-in-register.md"],
     signs: &[Signs {
         also: |case| is_llvm(case) && is_fp_unchanged(case) && case.has_directive("register fp"),
         extent: Extent::Pattern,
@@ -223,6 +237,7 @@ static RELATIVE_SAVE_IGNORED: Defect = Defect {
     recognised: "CFI has a slot for FP, and SFrame says that it is unchanged, in LLVM's version 2",
     workaround: "write .cfi_offset",
     input: "corpus/differences/relative-save-ignored/input.s",
+    pages: &["docs/upstream/llvm/relative-save-ignored.md"],
     signs: &[Signs {
         also: |case| {
             is_llvm(case)
@@ -241,6 +256,7 @@ static RESTORE_TO_FIRST_ROW: Defect = Defect {
     affected: &[LLVM_MC],
     recognised: "CFI restores the initial rule for FP, and SFrame has the slot of the function's first row",
     input: "corpus/differences/restore-to-first-row/input.s",
+    pages: &["docs/upstream/llvm/restore-to-first-row.md"],
     signs: &[Signs {
         also: |case| is_llvm(case) && is_fp_kept_in_slot(case) && case.has_directive("restore fp"),
         ..WRONG_FP
@@ -254,6 +270,7 @@ static RESTORE_WITH_OLDER_CIE: Defect = Defect {
     affected: &[gnu_as("2.40", "2.47.50")],
     recognised: "CFI restores the initial rule for FP, and SFrame has the slot of the function's first row",
     input: "corpus/differences/restore-with-older-cie/input.s",
+    pages: &["docs/upstream/gnu-as/restore-with-older-cie.md"],
     signs: &[Signs {
         also: |case| {
             !is_llvm(case)
@@ -273,6 +290,7 @@ static FRAME_POINTER_RESTORED: Defect = Defect {
     recognised: "a flexible row has five words: the offset of FP follows a control word of 0, as if RA needed two words of padding",
     consequence: "readers take the row as damaged, or as one without FP",
     input: "corpus/differences/frame-pointer-restored/input.s",
+    pages: &["docs/upstream/gnu-as/frame-pointer-restored.md"],
     signs: &[Signs {
         rules: &["flex-layout"],
         versions: &[3],
@@ -293,6 +311,7 @@ static FRAME_POINTER_ONLY: Defect = Defect {
     affected: &[gnu_as("2.40", "2.40")],
     recognised: "in version 1, SFrame has RA where CFI has FP, and the other one unchanged",
     input: "corpus/differences/frame-pointer-only/input.s",
+    pages: &["docs/upstream/gnu-as/frame-pointer-only.md"],
     signs: &[Signs {
         versions: &[1],
         machines: &["AArch64", "AArch64-BE"],
@@ -314,6 +333,7 @@ static VALUE_OFFSET_IGNORED: Defect = Defect {
     affected: &[LLVM_MC],
     recognised: "CFI computes FP from the CFA, and SFrame says that it is unchanged, in LLVM's version 2",
     input: "corpus/differences/value-offset-ignored/input.s",
+    pages: &["docs/upstream/llvm/value-offset-ignored.md"],
     signs: &[Signs {
         also: |case| is_llvm(case) && is_fp_unchanged(case) && case.has_directive("val_offset fp"),
         extent: Extent::Pattern,
@@ -329,6 +349,7 @@ static NO_INITIAL_RULES: Defect = Defect {
     recognised: "CFI has no rule for the CFA, and SFrame has FP+0, in LLVM's version 2",
     workaround: "give the function CFI rules, or leave out .cfi_startproc",
     input: "corpus/differences/no-initial-rules/input.s",
+    pages: &["docs/upstream/llvm/no-initial-rules.md"],
     signs: &[Signs {
         also: |case| {
             is_llvm(case)
@@ -348,6 +369,7 @@ static ODD_OFFSET: Defect = Defect {
     affected: &[gnu_as("2.47.50", "2.47.50")],
     recognised: "on s390x, SFrame has CFI's offset of the CFA rounded down to a multiple of 8",
     input: "corpus/differences/odd-offset/input.s",
+    pages: &["docs/upstream/gnu-as/odd-offset.md"],
     signs: &[Signs {
         machines: &["s390x"],
         also: |case| {

@@ -27,6 +27,10 @@ static ESCAPE_OF_DIRECTIVE: Defect = Defect {
     recognised: "the assembler prints \"no SFrame FDE emitted; .cfi_escape with op\" or \"unknown side effects\"",
     workaround: "write the directive",
     input: "corpus/differences/escape-of-directive/input.s",
+    pages: &[
+        "docs/upstream/gnu-as/escape-of-directive.md",
+        "docs/upstream/llvm/escape-of-directive.md",
+    ],
     ..DROPPED
 };
 
@@ -38,6 +42,7 @@ static BASE_IN_PASSING: Defect = Defect {
     recognised: "the assembler prints \"non-SP/FP register 9 in .cfi_def_cfa\"",
     workaround: "leave out directives that apply to no instruction",
     input: "corpus/differences/base-in-passing/input.s",
+    pages: &["docs/upstream/gnu-as/base-in-passing.md"],
     ..DROPPED
 };
 
@@ -49,6 +54,7 @@ static FRAME_POINTER_IN_PASSING: Defect = Defect {
     recognised: "the assembler prints \"FP reg 6 in .cfi_undefined\"",
     workaround: "leave out directives that apply to no instruction",
     input: "corpus/differences/frame-pointer-in-passing/input.s",
+    pages: &["docs/upstream/gnu-as/frame-pointer-in-passing.md"],
     ..DROPPED
 };
 
@@ -59,6 +65,8 @@ static OTHER_REGISTER: Defect = Defect {
     owner: Owner::Assembler,
     recognised: "coverage reports the cause other-register-save, in version 1",
     workaround: "use a later assembler",
+    pages: &["docs/upstream/gnu-as/other-register-saved.md"],
+    input: "docs/upstream/gnu-as/other-register-saved.md",
     ..DROPPED
 };
 
@@ -71,6 +79,8 @@ static SECTION_COLLECTED: Defect = Defect {
     consequence: "the program has no SFrame",
     workaround: "link without --gc-sections, or with a later GNU ld or mold",
     input: "corpus/differences/section-collected/input.s",
+    upstream: "PR ld/32769, binutils-gdb commit 4b5ff658b499 (GNU ld)",
+    pages: &["docs/upstream/gnu-ld/section-collected.md"],
     ..DROPPED
 };
 
@@ -94,5 +104,6 @@ static IPLT: Defect = Defect {
     recognised: "coverage lists the stubs of indirect functions in static programs",
     input: "corpus/golden/2.44/x86_64/ifunc.exe",
     workaround: "none is known",
+    pages: &["docs/upstream/gnu-ld/ld-iplt.md"],
     ..DROPPED
 };

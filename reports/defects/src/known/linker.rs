@@ -1,8 +1,10 @@
 //! Defects of linkers.
 
+mod unadjusted;
+
 use sframe_record::Owner;
 
-use super::{GOLD, LLD, NONE, gnu_as, gnu_ld};
+use super::{GOLD, LLD, NONE, gnu_ld};
 use crate::case::Case;
 use crate::defect::Defect;
 use crate::signs::{ANY, Extent, Files, Signs};
@@ -11,7 +13,7 @@ pub(super) const ALL: &[&Defect] = &[
     &PLT_GOT,
     &PLT_SEC,
     &SECTIONS_APPENDED,
-    &STARTS_NOT_ADJUSTED,
+    &unadjusted::STARTS_NOT_ADJUSTED,
     &RELOCATIONS_NOT_MOVED,
     &SEGMENT_BEFORE_MERGE,
     &SEGMENT_OVER_NOTHING,
@@ -42,6 +44,7 @@ static PLT_GOT: Defect = Defect {
                   instruction, so that samples rarely hit it",
     workaround: "none is needed for sampling; mold writes right rows",
     input: "corpus/differences/ld-plt-got/input.s",
+    pages: &["docs/upstream/gnu-ld/ld-plt-got.md"],
     signs: &[Signs {
         rules: &["cfa-mismatch"],
         versions: &[2, 3],
@@ -64,6 +67,8 @@ static PLT_SEC: Defect = Defect {
     consequence: "a walker that stops in such a stub takes a wrong return address",
     workaround: "use a later linker, or -z noibtplt",
     input: "corpus/differences/ld-plt-sec/input.s",
+    upstream: "PR ld/32296, binutils-gdb commit 938fb512184d",
+    pages: &["docs/upstream/gnu-ld/ld-plt-sec.md"],
     signs: &[
         Signs {
             rules: &["cfa-mismatch"],
@@ -114,6 +119,8 @@ static SECTIONS_APPENDED: Defect = Defect {
     consequence: "readers find the functions of the first input alone",
     workaround: "link with GNU ld or mold, or assemble without SFrame",
     input: "corpus/differences/sections-appended/input.s",
+    upstream: "https://github.com/llvm/llvm-project/issues/156667 (lld)",
+    pages: &["docs/upstream/gold/sections-appended.md", "docs/upstream/lld/sections-appended.md"],
     signs: &[
         Signs { rules: &["concatenated-section"], extent: Extent::Rule, ..ANY },
         Signs {
@@ -124,25 +131,6 @@ static SECTIONS_APPENDED: Defect = Defect {
             ..ANY
         },
     ],
-    ..LINKER
-};
-
-static STARTS_NOT_ADJUSTED: Defect = Defect {
-    id: "starts-not-adjusted",
-    title: "start addresses are too low, because the linker does not adjust those of GNU as",
-    affected: &[gnu_as("2.40", "2.44"), LLD, GOLD],
-    recognised: "functions begin where there is no code, in files of lld or gold whose starts are relative to the section",
-    consequence: "readers find other functions than the right ones, or none",
-    workaround: "link with GNU ld, or use an assembler that writes field-relative starts (GNU as 2.46, LLVM)",
-    input: "corpus/differences/starts-not-adjusted/input.s",
-    signs: &[Signs {
-        rules: &["function-outside-code"],
-        versions: &[1, 2],
-        files: Files::Linked,
-        also: |case| !case.is_field_relative() && case.is_linked_by(&["LLD", "gold"]),
-        extent: Extent::Rule,
-        ..ANY
-    }],
     ..LINKER
 };
 
@@ -161,6 +149,8 @@ static RELOCATIONS_NOT_MOVED: Defect = Defect {
                   wrong start addresses",
     workaround: "do not link objects with .sframe with -r, or use a later linker",
     input: "corpus/differences/relocations-left-behind/input.s",
+    upstream: "https://patchwork.sourceware.org/project/binutils/patch/20250308073853.78738-5-indu.bhagat@oracle.com/",
+    pages: &["docs/upstream/gnu-ld/relocations-left-behind.md"],
     signs: &[
         Signs {
             rules: &["relocation-misplaced"],
@@ -191,7 +181,8 @@ static SEGMENT_BEFORE_MERGE: Defect = Defect {
     consequence: "a reader that takes the extent from PT_GNU_SFRAME sees more bytes, some of which may be left over from the \
                   inputs; the header's counts say where the content ends",
     workaround: "none is needed for readers that use the counts; strip sets the size right",
-    input: "",
+    pages: &["docs/upstream/gnu-ld/ld-segment-size.md"],
+    input: "docs/upstream/gnu-ld/ld-segment-size.md",
     signs: &[Signs {
         rules: &["segment-stale-bytes", "segment-long"],
         files: Files::Linked,
@@ -208,7 +199,8 @@ static SEGMENT_OVER_NOTHING: Defect = Defect {
     recognised: "the section of a linked file is empty, and PT_GNU_SFRAME is not",
     consequence: "readers of the segment see zeros or bytes left over from the inputs",
     workaround: "discard the section with --discard-sframe if the program has no code with SFrame",
-    input: "",
+    pages: &["docs/upstream/gnu-ld/ld-segment-over-nothing.md"],
+    input: "docs/upstream/gnu-ld/ld-segment-over-nothing.md",
     signs: &[
         Signs { rules: &["segment-over-empty"], files: Files::Linked, extent: Extent::Rule, ..ANY },
         Signs {
@@ -229,7 +221,8 @@ static HEADER_OF_ZEROS: Defect = Defect {
     recognised: "a relocatable object whose section has 28 bytes and no magic number",
     consequence: "readers and linkers refuse the section",
     workaround: "leave inputs without functions out of ld -r, or use a later linker",
-    input: "",
+    pages: &["docs/upstream/gnu-ld/ld-header-of-zeros.md"],
+    input: "docs/upstream/gnu-ld/ld-header-of-zeros.md",
     signs: &[Signs {
         rules: &["bad-magic"],
         files: Files::Relocatable,
@@ -252,7 +245,8 @@ static HEADER_LOST: Defect = Defect {
     recognised: "a relocatable object whose section is empty",
     consequence: "readers that expect a header refuse the section",
     workaround: "leave inputs without functions out of ld -r",
-    input: "",
+    pages: &["docs/upstream/gnu-ld/ld-header-lost.md"],
+    input: "docs/upstream/gnu-ld/ld-header-lost.md",
     signs: &[Signs {
         rules: &["section-empty"],
         files: Files::Relocatable,

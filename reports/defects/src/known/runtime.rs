@@ -6,14 +6,11 @@ use super::NONE;
 use crate::case::Case;
 use crate::defect::{Affected, Defect};
 use crate::signs::{ANY, Files, Signs};
+use crate::start_code::is_of_start_files;
 
-pub(super) const ALL: &[&Defect] = &[&START_WITHOUT_SFRAME];
+pub(super) const ALL: &[&Defect] = &[&START_WITHOUT_SFRAME, &LIBRARY_WITHOUT_SFRAME];
 
-/// The functions of glibc's and GCC's start files that have CFI.
-const START_FILES: [&str; 4] =
-    ["_start", "_dl_relocate_static_pie", "__libc_csu_init", "__libc_csu_fini"];
-
-static START_WITHOUT_SFRAME: Defect = Defect {
+pub(crate) static START_WITHOUT_SFRAME: Defect = Defect {
     id: "start-without-sframe",
     title: "the code where a program starts has no SFrame, because crt1.o has none",
     affected: &[Affected { tool: "glibc", first: "", last: "" }],
@@ -22,13 +19,29 @@ static START_WITHOUT_SFRAME: Defect = Defect {
     consequence: "a walker that reaches _start finds no row; it is the last frame of each stack of the main thread, so that \
                   the stack still ends there",
     workaround: "none is needed; a C library that was built with SFrame has it",
+    without_input: "each program with a C library without SFrame shows it",
     signs: &[Signs { rules: &["unexplained-loss"], files: Files::Linked, also: is_start, ..ANY }],
     ..NONE
 };
 
 fn is_start(case: &Case<'_>) -> bool {
-    let start = case.finding.code.as_ref().map(|code| code.start);
-    let is_entry = start.is_some() && start == case.record.entry;
-    let offset = case.finding.code.as_ref().and_then(|code| code.symbol_offset).unwrap_or(0);
-    is_entry || offset == 0 && case.symbol().is_some_and(|symbol| START_FILES.contains(&symbol))
+    let Some(code) = &case.finding.code else { return false };
+    let symbol = case.symbol().filter(|_| code.symbol_offset.unwrap_or(0) == 0);
+    let entry = case.record.entry.map_or(0, |entry| entry.0);
+    is_of_start_files(entry, code.start.0, symbol.map(str::as_bytes))
 }
+
+static LIBRARY_WITHOUT_SFRAME: Defect = Defect {
+    id: "library-without-sframe",
+    title: "a static program has no SFrame for the functions of its C library, because libc.a has none",
+    affected: &[Affected { tool: "glibc", first: "", last: "" }],
+    owner: Owner::CRuntime,
+    recognised: "`sframe-check link -- COMMAND` lists the inputs without SFrame. The program does not show which input a function \
+                 came from: symbol tables name the inputs of local symbols alone. The functions of your own objects that were \
+                 assembled without SFrame look the same, so that unexplained-loss reports all of them",
+    consequence: "a walker stops in the C library, or falls back",
+    workaround: "link dynamically, or use a C library that was built with SFrame; to accept it, suppress unexplained-loss for \
+                 these programs in sframe-check.toml",
+    without_input: "each static program with a C library without SFrame shows it",
+    ..NONE
+};

@@ -15,7 +15,6 @@ pub(super) const ALL: &[&Defect] = &[
     &OUTERMOST_LOST,
     &SIGNAL_LOST,
     &SLOW_READERS,
-    &STRIPPED_OBJECT,
     &COMDAT_REFUSED,
 ];
 
@@ -27,6 +26,9 @@ static COMDAT_REFUSED: Defect = Defect {
     recognised: "lld prints \"relocation refers to a discarded section\", gold \"which is defined in a discarded section\"",
     consequence: "the program cannot be linked",
     workaround: "link with GNU ld or mold, assemble without SFrame, or remove the section from the inputs",
+    upstream: "https://github.com/llvm/llvm-project/issues/156667 (lld)",
+    pages: &["docs/upstream/gold/comdat-refused.md", "docs/upstream/lld/comdat-refused.md"],
+    input: "docs/upstream/gold/comdat-refused.md",
     ..NONE
 };
 
@@ -38,6 +40,9 @@ static CRASH_AT_RESTORE: Defect = Defect {
     recognised: "it prints \"Internal error in sframe_xlate_do_...\" or \"Segmentation fault\"",
     consequence: "the file cannot be assembled with SFrame",
     workaround: "leave out the directive, or use a later assembler",
+    upstream: "PR gas/32879, binutils-gdb commit 3602da6fa285 (.cfi_def_cfa_register)",
+    pages: &["docs/upstream/gnu-as/as-crash-at-restore.md"],
+    input: "docs/upstream/gnu-as/as-crash-at-restore.md",
     ..NONE
 };
 
@@ -49,6 +54,8 @@ static CRASH_AT_STATE: Defect = Defect {
     recognised: "it prints \"Internal error in sframe_xlate_do_...\" or \"Segmentation fault\"",
     consequence: "the file cannot be assembled with SFrame",
     workaround: "leave out both directives: nothing has changed between them",
+    pages: &["docs/upstream/gnu-as/as-crash-at-restored-state.md"],
+    input: "docs/upstream/gnu-as/as-crash-at-restored-state.md",
     ..NONE
 };
 
@@ -61,6 +68,7 @@ static ABORT_AT_STATE: Defect = Defect {
     consequence: "the file cannot be assembled with SFrame",
     workaround: "write an instruction before the first .cfi_remember_state",
     input: "corpus/regressions/llvm-mc-aborts-at-state-that-was-not-remembered.s",
+    pages: &["docs/upstream/llvm/llvm-abort-at-state.md"],
     ..NONE
 };
 
@@ -73,6 +81,7 @@ static LINKER_CRASH_AT_EDGE: Defect = Defect {
     consequence: "the program cannot be linked",
     workaround: "remove the empty function, or the directive after its last instruction; or use a later linker",
     input: "corpus/golden/2.44/x86_64/edges.o",
+    pages: &["docs/upstream/gnu-ld/ld-crash-at-empty-function.md"],
     ..NONE
 };
 
@@ -84,6 +93,7 @@ static CRASH_AT_OTHER_VERSION: Defect = Defect {
     recognised: "it ends with status 139 (segmentation fault)",
     consequence: "the program cannot be linked",
     workaround: "assemble all inputs with one version of SFrame",
+    without_input: "the linker writes no file; corpus/golden/FAILED.tsv lists the links",
     ..NONE
 };
 
@@ -95,6 +105,8 @@ static RESTORE_IN_CIE: Defect = Defect {
     recognised: "readelf --debug-dump=frames prints DW_CFA_restore in a CIE",
     consequence: "readers of CFI disagree on the rule",
     workaround: "leave out the directive: the initial rule is in effect there",
+    pages: &["docs/upstream/gnu-as/as-restore-in-cie.md"],
+    input: "docs/upstream/gnu-as/as-restore-in-cie.md",
     ..NONE
 };
 
@@ -107,6 +119,8 @@ static OUTERMOST_LOST: Defect = Defect {
     consequence: "a walker continues past the end of the stack",
     workaround: "use version 3, which has outermost frames",
     input: "corpus/golden/2.44/x86_64/outermost.o",
+    upstream: "binutils-gdb commit 5079bf895955",
+    pages: &["docs/upstream/gnu-as/outermost-lost.md"],
     ..NONE
 };
 
@@ -119,6 +133,7 @@ static SIGNAL_LOST: Defect = Defect {
     consequence: "a walker subtracts one from the address of the interrupted instruction",
     workaround: "use version 3",
     input: "corpus/golden/2.44/x86_64/signal.o",
+    pages: &["docs/upstream/gnu-as/signal-lost.md"],
     ..NONE
 };
 
@@ -133,17 +148,6 @@ static SLOW_READERS: Defect = Defect {
     recognised: "sframe-check torture, case bombs/elf-shared-sections.elf",
     consequence: "a small file blocks the reader",
     workaround: "limit the time of readers that take untrusted files",
-    ..NONE
-};
-
-static STRIPPED_OBJECT: Defect = Defect {
-    id: "strip-loses-relocations",
-    title: "a stripped object has lost the relocations of .sframe with its symbols",
-    affected: &[Affected { tool: "strip", first: "2.40", last: "2.47.50" }],
-    owner: Owner::Unknown,
-    recognised: "the rule relocation-missing reports it; it is not taken for known, because other programs lose relocations, too",
-    consequence: "nothing says where the functions of the object are: no linker can use its .sframe, and every GNU ld crashes",
-    workaround: "do not strip objects that are to be linked",
-    input: "corpus/golden/2.44/x86_64/stripped.o",
+    without_input: "`sframe-check torture` makes it",
     ..NONE
 };

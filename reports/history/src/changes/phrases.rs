@@ -85,9 +85,10 @@ pub(super) fn summary(changes: &Changes) -> Vec<String> {
     if old != new {
         lines.push(format!("functions with entries: {}", from_to(old, new)));
     }
+    let of_files = |n: u64, what: &str| (n > 0).then(|| format!("{} {what}", counted(n, "file")));
     let coverage = [
-        some(summary.coverage_lost, "files lost entries"),
-        some(summary.coverage_gained, "files gained entries"),
+        of_files(summary.coverage_lost, "lost entries"),
+        of_files(summary.coverage_gained, "gained entries"),
     ];
     if coverage.iter().any(Option::is_some) {
         lines.push(format!("coverage: {}", list(coverage)));

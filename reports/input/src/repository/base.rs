@@ -25,7 +25,7 @@ impl Base {
             #[cfg(feature = "http")]
             return Ok(Base::Web(super::web::Web::new(text)));
             #[cfg(not(feature = "http"))]
-            return Err("this program was built without the feature http".to_owned());
+            return Err("this program was built without the feature http: download the repository, or build with `cargo install sframe-check --features http`".to_owned());
         }
         let bytes = location.as_bytes();
         // RFC 8089: with an empty host, or without a host.

@@ -1,9 +1,12 @@
 //! The figures of a forecast as people read them.
 
-use super::{Forecast, Predicted};
+use super::{Forecast, Predicted, Sizes};
 use crate::numbers::{grouped, percent};
 use crate::table::{Line, Table};
 use crate::text::printable;
+
+/// One of the sizes with which sections are compared.
+type Measure = fn(&Sizes) -> u64;
 
 impl Forecast<'_> {
     /// The figures, with a column for each encoding of which something is known.
@@ -11,7 +14,8 @@ impl Forecast<'_> {
     pub fn table(&self) -> Table {
         let known = |of: &&Predicted<'_>| of.unknown == 0 || of.files > 0;
         let sections = self.sections.iter().filter(known).cloned().collect();
-        let forecast = &Forecast { sections, sizes: self.sizes, ..Forecast::default() };
+        let forecast =
+            &Forecast { sections, sizes: self.sizes, elf_type: self.elf_type, machine: None };
         let mut table = Table {
             columns: forecast.sections.iter().map(|of| printable(&*of.encoding)).collect(),
             lines: Vec::new(),
@@ -41,29 +45,43 @@ impl Table {
     }
 
     fn sizes(&mut self, forecast: &Forecast<'_>) {
-        let sizes = &forecast.sizes;
         self.add(forecast, "bytes", false, |of| grouped(of.bytes));
-        let wholes = [
-            (sizes.eh_frames(), ".eh_frame and .eh_frame_hdr"),
-            (sizes.debug_frame, ".debug_frame, which is not loaded"),
-            (sizes.file, "the files"),
-            (sizes.loaded_file, "what is loaded from them"),
-            (sizes.loaded_memory, "the memory that they take"),
-            (sizes.sframe, "the sections that they have"),
+        // Some files have the sections of the last two, others do not: in sums, these are no measure.
+        let is_file = forecast.elf_type.is_some();
+        let wholes: [(Measure, &str, &str); 6] = [
+            (Sizes::eh_frames, ".eh_frame and .eh_frame_hdr", ".eh_frame and .eh_frame_hdr"),
+            (|sizes| sizes.file, "the file", "the files"),
+            (|sizes| sizes.loaded_file, "what is loaded from it", "what is loaded from them"),
+            (|sizes| sizes.loaded_memory, "the memory that it takes", "the memory that they take"),
+            (|sizes| sizes.debug_frame, ".debug_frame, which is not loaded", ""),
+            (|sizes| sizes.sframe, "the section that it has", ""),
         ];
-        for (whole, what) in wholes.into_iter().filter(|(whole, _)| *whole > 0) {
-            let label = format!("of {what}, {}", grouped(whole));
-            self.add(forecast, label, true, |of| share(of, of.bytes, whole));
+        for (measure, of_file, of_files) in wholes {
+            let what = if is_file { of_file } else { of_files };
+            self.shares(forecast, what, measure, |of| of.bytes);
         }
     }
 
-    fn described(&mut self, forecast: &Forecast<'_>) {
-        let code = forecast.sizes.code;
-        self.add(forecast, "bytes of code with entries", false, |of| grouped(of.described_bytes));
-        if code > 0 {
-            let label = format!("of all code, {}", grouped(code));
-            self.add(forecast, label, true, |of| share(of, of.described_bytes, code));
+    /// Shares of what the files have. A column leaves out files of which the section is not known.
+    fn shares(
+        &mut self,
+        forecast: &Forecast<'_>,
+        what: &str,
+        measure: Measure,
+        number: impl Fn(&Predicted<'_>) -> u64,
+    ) {
+        let whole = measure(&forecast.sizes);
+        if whole == 0 || what.is_empty() {
+            return;
         }
+        self.add(forecast, format!("of {what}, {}", grouped(whole)), true, |of| {
+            percent(number(of), whole.saturating_sub(measure(&of.without)))
+        });
+    }
+
+    fn described(&mut self, forecast: &Forecast<'_>) {
+        self.add(forecast, "bytes of code with entries", false, |of| grouped(of.described_bytes));
+        self.shares(forecast, "all code", |sizes| sizes.code, |of| of.described_bytes);
         self.add(forecast, "functions", false, |of| grouped(of.functions));
         self.add(forecast, "rows", false, |of| grouped(of.rows));
     }
@@ -95,11 +113,6 @@ impl Table {
     }
 }
 
-/// A percentage of what all files have; `?` if the forecast does not include all of them.
-fn share(of: &Predicted<'_>, number: u64, whole: u64) -> String {
-    if of.unknown > 0 { "?".to_owned() } else { percent(number, whole) }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::Forecast;
@@ -129,15 +142,21 @@ mod tests {
         assert!(!has("loaded") && !has("attributes") && !has("without"));
     }
 
+    /// A column has shares of the files of which its section is known: of 1,000 bytes of files, 400 belong to another one.
     #[test]
-    fn there_are_no_percentages_of_files_without_a_forecast() {
-        let forecast = r#"{"sizes":{"file":1000},"sections":[
+    fn shares_leave_out_files_without_a_forecast() {
+        let forecast = r#"{"sizes":{"file":1000,"code":80,"debug_frame":5,"sframe":6},"sections":[
             {"encoding":"gnu-2.40","unknown":2},
-            {"encoding":"gnu-2.44","files":1,"unknown":1,"bytes":180}]}"#;
+            {"encoding":"gnu-2.44","files":1,"unknown":1,"bytes":180,"described_bytes":30,"without":{"file":400,"code":20}},
+            {"encoding":"smallest-v3","files":2,"bytes":250,"described_bytes":40}]}"#;
         let forecast: Forecast<'_> = serde_json::from_str(forecast).expect("a forecast");
         let table = forecast.table();
-        assert_eq!(table.columns, ["gnu-2.44"]);
-        let shares = table.lines.iter().filter(|line| line.label.starts_with("of the files"));
-        assert!(shares.map(|line| &line.cells[..]).eq([["?".to_owned()]]));
+        assert_eq!(table.columns, ["gnu-2.44", "smallest-v3"]);
+        let line = |label: &str| table.lines.iter().find(|line| line.label.starts_with(label));
+        let cells = |label: &str| line(label).map(|line| line.cells.join(" | "));
+        assert_eq!(cells("of the files, 1,000").as_deref(), Some("30.0 % | 25.0 %"));
+        assert_eq!(cells("of all code, 80").as_deref(), Some("50.0 % | 50.0 %"));
+        assert_eq!(cells("files without a forecast").as_deref(), Some("1 | 0"));
+        assert!(line("of .debug_frame").is_none() && line("of the section").is_none());
     }
 }

@@ -33,6 +33,7 @@ static RETURN_OFFSET_CUT: Defect = Defect {
     affected: &[gnu_as("2.47.50", "2.47.50")],
     recognised: "SFrame's offset of RA is the lowest byte of CFI's",
     input: "corpus/differences/return-offset-cut/input.s",
+    pages: &["docs/upstream/gnu-as/return-offset-cut.md"],
     signs: &[Signs {
         versions: &[3],
         also: |case| {
@@ -52,6 +53,7 @@ static RETURN_ELSEWHERE: Defect = Defect {
     affected: &[gnu_as("2.40", "2.44"), LLVM_MC],
     recognised: "in versions 1 and 2 on AMD64, CFI has RA in another slot",
     input: "corpus/differences/return-elsewhere/input.s",
+    pages: &["docs/upstream/gnu-as/return-elsewhere.md", "docs/upstream/llvm/return-elsewhere.md"],
     signs: &[Signs {
         versions: &[1, 2],
         machines: &["AMD64"],
@@ -71,6 +73,10 @@ static RETURN_IN_REGISTER: Defect = Defect {
     affected: &[gnu_as("2.44", "2.44"), LLVM_MC],
     recognised: "in version 2 on AMD64, CFI has RA in a register",
     input: "corpus/differences/return-in-register/input.s",
+    pages: &[
+        "docs/upstream/gnu-as/return-in-register.md",
+        "docs/upstream/llvm/return-in-register.md",
+    ],
     signs: &[Signs {
         versions: &[2],
         machines: &["AMD64"],
@@ -87,6 +93,10 @@ static RETURN_VALUE_IGNORED: Defect = Defect {
     affected: &[gnu_as("2.40", "2.47.50"), LLVM_MC],
     recognised: "on AMD64, CFI computes RA from the CFA",
     input: "corpus/differences/return-value-ignored/input.s",
+    pages: &[
+        "docs/upstream/gnu-as/return-value-ignored.md",
+        "docs/upstream/llvm/return-value-ignored.md",
+    ],
     signs: &[Signs {
         machines: &["AMD64"],
         also: |case| is_ra_in_usual_slot(case) && case.has_directive("val_offset ra"),
@@ -102,6 +112,7 @@ static RETURN_IN_ESCAPE: Defect = Defect {
     affected: &[LLVM_MC],
     recognised: "CFI has an expression for RA, and SFrame has it at CFA-8, in LLVM's version 2",
     input: "corpus/differences/return-in-escape/input.s",
+    pages: &["docs/upstream/llvm/return-in-escape.md"],
     signs: &[Signs {
         also: |case| {
             is_llvm(case) && is_ra_in_usual_slot(case) && case.has_directive("expression ra")
@@ -119,6 +130,7 @@ static RETURN_RESTORE_IGNORED: Defect = Defect {
     recognised: "CFI restores the rule for RA after one with a register, and SFrame has the register",
     workaround: "write .cfi_offset instead of .cfi_restore",
     input: "corpus/differences/return-restore-ignored/input.s",
+    pages: &["docs/upstream/gnu-as/return-restore-ignored.md"],
     signs: &[Signs {
         versions: &[3],
         also: |case| {
@@ -139,6 +151,7 @@ static UNDEFINED_FOR_GOOD: Defect = Defect {
     recognised: "CFI had RA undefined and has a rule for it again, and SFrame still has it undefined",
     consequence: "a walker takes the function for the outermost one, and the stack ends too early",
     input: "corpus/differences/undefined-for-good/input.s",
+    pages: &["docs/upstream/gnu-as/undefined-for-good.md"],
     signs: &[Signs {
         versions: &[3],
         also: |case| {
@@ -167,6 +180,7 @@ static SIMPLE_OUTERMOST: Defect = Defect {
     consequence: "a walker takes the function for the outermost one, and the stack ends too early",
     workaround: "give the function CFI rules, or leave out .cfi_startproc",
     input: "corpus/differences/simple-outermost/input.s",
+    pages: &["docs/upstream/gnu-as/simple-outermost.md"],
     signs: &[Signs {
         versions: &[3],
         also: |case| {
@@ -185,6 +199,7 @@ static SIGNAL_OUTERMOST: Defect = Defect {
     recognised: "CFI has expressions for the CFA and RA, and SFrame an entry without rows",
     consequence: "the stack ends at the signal handler: the interrupted code is missing",
     input: "corpus/differences/signal-outermost/input.s",
+    pages: &["docs/upstream/gnu-as/signal-outermost.md"],
     signs: &[Signs {
         versions: &[3],
         also: |case| {

@@ -1,0 +1,46 @@
+//! What a file shows besides its record: facts about all functions of a file, of which a record lists those with findings.
+
+mod start_files;
+mod unadjusted;
+
+use sframe_record::Record;
+use sframe_validator::elf::{Elf, SframeSection};
+
+pub(crate) use unadjusted::{Unadjusted, is_linked_without_sframe};
+
+/// Facts about a file by which some findings are recognised. Without them (`Evidence::default()`), other findings are
+/// recognised as usual.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// The functions that are at wrong places.
+    pub(crate) unadjusted: Option<Unadjusted>,
+    /// Whether it has no symbol table and no relocations.
+    pub(crate) is_stripped: bool,
+    /// The number of lost functions of start files, if a record does not list all lost functions.
+    pub(crate) lost_start_files: u64,
+}
+
+impl Evidence {
+    /// Reads from the file what the findings of its record need. Most files have no such findings, and are not read.
+    #[must_use]
+    pub fn of(record: &Record<'_>, elf: &Elf<'_>, sections: &[SframeSection<'_>]) -> Evidence {
+        if record.counts.is_empty() {
+            return Evidence::default();
+        }
+        Evidence {
+            unadjusted: Unadjusted::of(record, elf, sections),
+            is_stripped: is_stripped(elf),
+            lost_start_files: start_files::lost(record, elf, sections),
+        }
+    }
+}
+
+/// Whether a file has neither a symbol table nor relocations. Assemblers and `ld -r` write both.
+fn is_stripped(elf: &Elf<'_>) -> bool {
+    const SYMTAB: u32 = 2;
+    const RELA: u32 = 4;
+    const REL: u32 = 9;
+    const CREL: u32 = 0x4000_0014;
+    let needed = [SYMTAB, RELA, REL, CREL];
+    !elf.sections().iter().any(|section| needed.contains(&section.sh_type))
+}

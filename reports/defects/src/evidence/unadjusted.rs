@@ -1,0 +1,110 @@
+//! Start fields that a linker did not adjust. GNU as until 2.44 writes fields that count from themselves, and leaves it to
+//! the linker to let them count from the section, as the header says. lld and gold copy them.
+
+use std::collections::BTreeSet;
+
+use sframe_oracle::cfi::{Cfi, CfiSource};
+use sframe_record::{ElfType, Record};
+use sframe_validator::elf::{Elf, SframeSection, SymbolTable};
+use sframe_validator::section::Flags;
+use sframe_validator::unwind::CodeAddress;
+use sframe_validator::{Section, Version};
+
+use crate::start_code::is_of_start_files;
+
+/// The start and size of a function.
+type Place = (CodeAddress, u64);
+
+/// The functions of a section whose start fields count from themselves, although its header says that they count from the
+/// section.
+#[derive(Clone, Debug)]
+pub(crate) struct Unadjusted {
+    /// The functions as CFI has them: the start, and the end.
+    functions: BTreeSet<(u64, u64)>,
+    /// Whether CFI has other functions than these, the linker's stubs and those of the start files.
+    has_others: bool,
+}
+
+impl Unadjusted {
+    /// Reads the section and the CFI of a file, if its linker is one of those that do not adjust starts.
+    pub(super) fn of(
+        record: &Record<'_>,
+        elf: &Elf<'_>,
+        sections: &[SframeSection<'_>],
+    ) -> Option<Unadjusted> {
+        let [section] = sections else { return None };
+        let is_linked = matches!(record.elf_type, Some(ElfType::Executable | ElfType::Shared));
+        if !is_linked || !is_linked_without_sframe(record) {
+            return None;
+        }
+        let section = Section::parse(section.data.ok()?, section.placement().ok()?).ok()?;
+        if !may_be_unadjusted(&section) {
+            return None;
+        }
+        let source = CfiSource::of(elf);
+        let cfi = source.load_all().ok()?;
+        let known: BTreeSet<Place> = functions(&cfi).collect();
+        let moved = moved(&section, &known)?;
+        let has_others = has_others(elf, &known, &moved)?;
+        let range = |(start, size): Place| (start.address, start.address.saturating_add(size));
+        Some(Unadjusted { functions: moved.into_iter().map(range).collect(), has_others })
+    }
+
+    /// Whether code is a part of one of the functions.
+    pub(crate) fn contains(&self, start: u64, end: u64) -> bool {
+        let before = self.functions.range(..=(start, u64::MAX)).next_back();
+        before.is_some_and(|(first, last)| *first <= start && end <= *last)
+    }
+
+    /// Whether CFI has other functions than these, the linker's stubs and those of the start files.
+    pub(crate) const fn has_others(&self) -> bool {
+        self.has_others
+    }
+}
+
+/// Whether a linker made the file that treats `.sframe` like any other data.
+pub(crate) fn is_linked_without_sframe(record: &Record<'_>) -> bool {
+    record.producers.iter().any(|producer| {
+        producer.kind.as_str() == "linker" && matches!(producer.name.as_str(), "LLD" | "gold")
+    })
+}
+
+fn functions(cfi: &[Cfi<'_>]) -> impl Iterator<Item = Place> {
+    cfi.iter().flat_map(Cfi::functions).map(|function| (function.start(), function.size()))
+}
+
+/// Whether the header says that starts count from the section. Linkers that adjust starts also sort functions.
+fn may_be_unadjusted(section: &Section<'_>) -> bool {
+    let header = section.header();
+    header.version != Version::V3 && header.flags.0 & (Flags::PCREL | Flags::SORTED) == 0
+}
+
+/// The functions of the section as CFI has them, if each start field leads to another one of them when it counts from
+/// itself, and not all of them do when they count from the section.
+fn moved(section: &Section<'_>, known: &BTreeSet<Place>) -> Option<BTreeSet<Place>> {
+    let (mut moved, mut is_right_as_stated) = (BTreeSet::new(), true);
+    for function in section.functions() {
+        let entry = *function.ok()?.entry();
+        let stated = entry.start().ok()?;
+        let size = u64::from(entry.size());
+        let address = stated.address.wrapping_add(entry.offset());
+        let place = (CodeAddress { address, ..stated }, size);
+        if size == 0 || !known.contains(&place) || !moved.insert(place) {
+            return None;
+        }
+        is_right_as_stated &= known.contains(&(stated, size));
+    }
+    (!is_right_as_stated).then_some(moved)
+}
+
+/// Whether CFI has other functions than those that were moved, the linker's stubs and those of the start files.
+fn has_others(elf: &Elf<'_>, known: &BTreeSet<Place>, moved: &BTreeSet<Place>) -> Option<bool> {
+    let symbols = SymbolTable::load(elf).ok()?;
+    let is_other = |(start, size): &&Place| {
+        let is_stub = elf.code_section_at(*start).is_some_and(|section| section.is_stubs());
+        let symbol = symbols.find(*start).filter(|symbol| symbol.start == *start);
+        let name = symbol.map(|symbol| symbol.name.bytes());
+        *size > 0 && !is_stub && !is_of_start_files(elf.entry(), start.address, name)
+    };
+    Some(known.difference(moved).any(|extent| is_other(&extent)))
+}
