@@ -199,6 +199,14 @@ def linux(version):
             # __read_fre
             ("a row without words", "amd64", section([row(0, SP)]), [("open", OPENED), (lookup(START), drops)]),
             ("RA not saved", "amd64", section([row(0, SP, 0)], ra=0), [("open", OPENED), (lookup(START), drops)]),
+            # __find_fde compares distances from the section without a sign: a function that reaches across the section's
+            # start has no PC, and one before the section ends after everything that follows the section.
+            ("a function across the section's start", "amd64", v2([(START, 0x2000, 0, 2, 0, 0)], ROWS),
+             [("open", OPENED), (lookup(START), none), (lookup(START + 0x1FFF), found("r6+16", fp="*(cfa-16)"))]),
+            ("a PC after the section", "amd64", v2(ONE, ROWS),
+             [("open", OPENED), (lookup(END), none), (lookup(0x403000), found("r6+16", fp="*(cfa-16)"))]),
+            # __find_fde has 32 bits for the distance.
+            ("a PC 4 GiB away", "amd64", v2(ONE, ROWS), [("open", OPENED), (lookup(START + (1 << 32)), found("r7+8"))]),
             # unwind_user_next_common: the CFA must be above SP, also in the innermost frame.
             ("a CFA at SP", "amd64", section([row(0, SP, 0)]),
              [("open", OPENED), (walk(START, STACK, 0, STACK - 8, words(START)), pcs(START))]),
@@ -210,6 +218,8 @@ def linux(version):
         # sframe_init_cfa_rule_data refuses the CFA of an outermost frame, so that `outermost` is never set.
         ("an outermost frame", "amd64", section([row(0, SP)]), [("open", OPENED), (lookup(START), none)]),
         ("a function without rows", "amd64", section([]), [("open", OPENED), (lookup(START), none)]),
+        # __read_default_fre_datawords takes FP at CFA + 0 as not saved.
+        ("FP at CFA + 0", "amd64", section([row(0, SP, 8, 0)]), [("open", OPENED), (lookup(START), found("r7+8"))]),
         # __read_flex_fde_fre_datawords: CFA = r10, RA and FP in memory at r10 - 8 and - 16
         ("a flexible row", "amd64", v3([(START, 0x20, 0, 1, 0, [row(0, FP, 0x51, 0, 0x53, -8, 0x53, -16)])]),
          [("open", OPENED), (lookup(START), found("r10+0", "*(r10-8)", "*(r10-16)"))]),

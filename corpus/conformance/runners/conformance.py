@@ -4,13 +4,19 @@
     conformance.py [--vectors FOLDER] [--only TEXT] [--list] [--json] COMMAND...
 
 COMMAND reads requests from its standard input and writes answers to its standard output, a line of JSON each:
-`../README.md` describes them. The exit status is 0 if the reader passes every vector that it supports."""
+`../README.md` describes them. It is a program and its arguments, or all of them in one argument with quotes, as
+`sframe-check conformance --reader` takes them.
+
+The exit status is 0 if the reader gives no wrong answer, 1 if it gives one, 2 if it supports none of the vectors, and
+3 if there are no vectors or the reader cannot be started."""
 
 import argparse
 import collections
 import json
 import pathlib
 import selectors
+import shlex
+import shutil
 import subprocess
 import sys
 
@@ -204,7 +210,32 @@ def run(vector, ask):
 def load(folder, only=""):
     """The vectors below a folder, by name."""
     paths = sorted(pathlib.Path(folder).rglob("*.json"))
-    return [json.loads(path.read_text()) for path in paths if only in str(path)]
+    found = [json.loads(path.read_text()) for path in paths if only in str(path)]
+    needed = {"name", "kind", "section", "expect"}
+    return [vector for vector in found if isinstance(vector, dict) and needed <= vector.keys()]
+
+
+def words(command):
+    """The program and its arguments. One argument may have all of them, if no program has that name."""
+    if len(command) == 1 and shutil.which(command[0]) is None:
+        try:
+            command = shlex.split(command[0])
+        except ValueError as error:
+            raise ValueError(f"{command[0]}: {error}") from error
+    if not command:
+        raise ValueError("no command: name the program that starts the reader")
+    if shutil.which(command[0]) is None:
+        raise ValueError(f"{command[0]}: no such program")
+    return command
+
+
+def chosen(folder, only):
+    """The vectors that are to be tested, of which there is at least one."""
+    found = load(folder, only)
+    if not found:
+        having = f" whose path contains {only}" if only else ""
+        raise ValueError(f"{folder}: no vectors{having}; --vectors names the folder `vectors` of corpus/conformance")
+    return found
 
 
 def main():
@@ -215,9 +246,14 @@ def main():
     parser.add_argument("--json", action="store_true", help="a line of JSON for each vector")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     arguments = parser.parse_args()
-    reader = Command(arguments.command)
+    try:
+        reader = Command(words(arguments.command))
+        vectors = chosen(arguments.vectors, arguments.only)
+    except (OSError, ValueError, KeyError) as error:
+        print(f"conformance.py: {error}", file=sys.stderr)
+        sys.exit(3)
     clauses = collections.defaultdict(collections.Counter)
-    for vector in load(arguments.vectors, arguments.only):
+    for vector in vectors:
         result = run(vector, reader.answer)
         clause = "/".join(vector["name"].split("/")[:2])
         clauses[clause][result.verdict] += 1
@@ -230,7 +266,7 @@ def main():
     if not arguments.json:
         for clause, counts in sorted(clauses.items()) + [("all", total)]:
             print(f"{clause:40} {counts['pass']:4} pass {counts['fail']:4} fail {counts['unsupported']:4} unsupported")
-    sys.exit(1 if total["fail"] or not total["pass"] else 0)
+    sys.exit(1 if total["fail"] else 0 if total["pass"] else 2)
 
 
 if __name__ == "__main__":

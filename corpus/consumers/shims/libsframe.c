@@ -30,24 +30,31 @@ void consumer_open(const struct section *opened) {
                   version, flags, abi, fixed_fp, fixed_ra, function_count);
 }
 
+/* A row as a function of that type has it; NULL if it has no meaning there. */
+static const struct found_frame *reading(struct library_row *row, unsigned fde_type, struct found_frame *found) {
+  struct frame frame;
+  if (!library_frame(row, fde_type, &frame))
+    return NULL;
+  strcpy(found->cfa, frame.cfa);
+  strcpy(found->ra, frame.ra);
+  strcpy(found->fp, frame.fp);
+  found->is_signed = frame.is_signed;
+  found->is_outermost = frame.is_outermost;
+  return found;
+}
+
+/* In version 3, functions have types, but a lookup does not say which function it found. The likely type is that of the first
+   function at the PC. */
 void consumer_lookup(uint64_t pc) {
   struct library_row row;
-  struct frame frame;
-  struct found_frame found;
+  struct found_frame likely, other;
   if (!context || !library_find(pc, &row)) {
     answer_nothing(context ? find_error : 0, NULL);
     return;
   }
-  if (!library_frame(&row, library_type_at(pc), &frame)) {
-    answer_refused(0, NULL, "a row without an offset for the CFA");
-    return;
-  }
-  strcpy(found.cfa, frame.cfa);
-  strcpy(found.ra, frame.ra);
-  strcpy(found.fp, frame.fp);
-  found.is_signed = frame.is_signed;
-  found.is_outermost = frame.is_outermost;
-  answer_frame(&found, NULL);
+  unsigned fde_type = library_type_at(pc);
+  answer_readings(reading(&row, fde_type, &likely), "a row without an offset for the CFA",
+                  version == 3 ? reading(&row, fde_type == 1 ? 0 : 1, &other) : NULL);
 }
 
 void consumer_walk(const struct walk *walk) {

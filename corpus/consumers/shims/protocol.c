@@ -108,21 +108,40 @@ void answer_nothing(int code, const char *then) {
   end_answer();
 }
 
-static void put_rules(const struct found_frame *frame) {
-  put("\"frame\": {\"cfa\": \"%s\", \"ra\": \"%s\", \"fp\": \"%s\"", frame->cfa, frame->ra, frame->fp);
+static void put_frame(const struct found_frame *frame) {
+  if (frame->is_outermost) {
+    put("{\"ra\": \"undefined\"}");
+    return;
+  }
+  put("{\"cfa\": \"%s\", \"ra\": \"%s\", \"fp\": \"%s\"", frame->cfa, frame->ra, frame->fp);
   if (frame->is_signed >= 0)
     put(", \"signed\": %s", frame->is_signed ? "true" : "false");
-  put("}}}");
+  put("}");
 }
 
 void answer_frame(const struct found_frame *frame, const uint64_t *function) {
   put("{\"found\": {");
   if (function)
     put("\"function\": \"%#llx\", ", (unsigned long long)*function);
-  if (frame->is_outermost)
-    put("\"frame\": {\"ra\": \"undefined\"}}}");
-  else
-    put_rules(frame);
+  put("\"frame\": ");
+  put_frame(frame);
+  put("}}");
+  end_answer();
+}
+
+void answer_readings(const struct found_frame *frame, const char *refusal, const struct found_frame *otherwise) {
+  if (frame) {
+    put("{\"found\": {\"frame\": ");
+    put_frame(frame);
+    put("}");
+  } else {
+    put("{\"refused\": \"%s\"", refusal);
+  }
+  if (otherwise) {
+    put(", \"otherwise\": ");
+    put_frame(otherwise);
+  }
+  put("}");
   end_answer();
 }
 

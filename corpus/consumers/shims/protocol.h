@@ -69,6 +69,9 @@ void answer_refused(int code, const char *then, const char *reason);
 void answer_unsupported(const char *reason);
 void answer_nothing(int code, const char *then);
 void answer_frame(const struct found_frame *frame, const uint64_t *function);
+/* For a consumer whose interface does not say how a row is to be read: its likely reading, or why it has no meaning then,
+   and the other reading. Either frame may be NULL. */
+void answer_readings(const struct found_frame *frame, const char *refusal, const struct found_frame *otherwise);
 
 /* An answer in parts. It is complete after `end_answer`. */
 void put(const char *format, ...) __attribute__((format(printf, 1, 2)));

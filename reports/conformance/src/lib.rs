@@ -33,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod cause;
 mod check;
 mod command;
 mod frame;
@@ -44,6 +45,7 @@ mod validator;
 mod vector;
 
 pub use address::Address;
+pub use cause::{Cause, causes, clause};
 pub use check::{Outcome, Verdict, run, run_one};
 pub use command::Command;
 pub use frame::{Base, Frame, Recovery, Rule};

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
-use readers::{Kind, Tested};
+use readers::{Kind, Tested, recorded};
 use sframe_conformance::{Kind as VectorKind, Outcome, Score, Vector, Verdict, vectors};
 use sframe_corpus::{repository, tools};
 
@@ -36,7 +36,8 @@ fn replaced(document: &str, part: &str, text: &str) -> String {
 fn the_document_has_the_results_of_the_readers_at_hand() {
     let Some(mut readers) = readers::all() else { return };
     let vectors = vectors();
-    let tested: Vec<Tested> = readers.iter_mut().map(|reader| reader.test(&vectors)).collect();
+    let mut tested: Vec<Tested> = readers.iter_mut().map(|reader| reader.test(&vectors)).collect();
+    tested.extend(recorded::tested(&vectors));
     let mut score = Score::default();
     for reader in &tested {
         score.add(&reader.name, &reader.outcomes);
@@ -45,6 +46,7 @@ fn the_document_has_the_results_of_the_readers_at_hand() {
     let document = fs::read_to_string(&path).expect("the document");
     let is_set = |name| std::env::var_os(name).is_some();
     let mut expected = replaced(&document, "agreement", &agreement(&vectors, &tested));
+    expected = replaced(&expected, "records", &recorded::table());
     if is_set("SFRAME_BLESS") || is_set("SFRAME_SCOREBOARD") {
         expected = replaced(&expected, "scores", &score.markdown());
         expected = replaced(&expected, "differences", &differences(&vectors, &tested));
@@ -140,7 +142,7 @@ const REASONS: [(&str, &str); 6] = [
     ),
     (
         "gap-and-auxiliary",
-        "libsframe ignores `sfh_fdeoff` where it computes starts (since 2.46) or everywhere; the crate does not skip the auxiliary header",
+        "libsframe ignores `sfh_fdeoff` where it computes starts (since 2.46) or everywhere; the crate does not skip the auxiliary header, and the kernel's patches refuse it",
     ),
     ("/gap-", "libsframe ignores `sfh_fdeoff` where it computes starts (since 2.46) or everywhere"),
     ("shared-rows", "libsframe swaps the bytes of shared rows twice, once for each function"),

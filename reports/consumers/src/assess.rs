@@ -14,7 +14,7 @@ use tally::Tally;
 pub enum Verdict {
     /// It finds the specification's row at every PC.
     Accept,
-    /// It does without the section.
+    /// It does without the section: it does not use it, or finds no row in it.
     Ignore,
     /// It finds the specification's row at some PCs only, and no other row.
     Part,
@@ -35,18 +35,18 @@ pub struct Assessment {
     pub consumer: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// Why the section is not used, or why that is undecided.
+    /// Why the section is not used, or why that is undecided. There is one for each section that is ignored.
     pub reason: Option<String>,
     /// Functions.
     pub functions: Functions,
     /// Bytes of code.
     pub bytes: Bytes,
-    /// The first function of each kind with a fault.
+    /// The first function with each kind of fault. A function may have several kinds; it is counted by the worst one.
     pub examples: Vec<Example>,
 }
 
 impl Assessment {
-    /// A section of which it is undecided what the consumer would see.
+    /// The assessment of a section when it cannot be decided what the consumer would see.
     #[must_use]
     pub fn undecided(consumer: &dyn Consumer, reason: &str) -> Assessment {
         Assessment {
@@ -111,6 +111,8 @@ pub enum Kind {
     Crash,
     /// See [`Functions::undecided`].
     Undecided,
+    /// See [`Bytes::beyond`]. No function is counted for it.
+    Beyond,
 }
 
 /// A function to which something happens.
@@ -214,10 +216,12 @@ impl<'a> Assessor<'a> {
         });
         let (functions, bytes, examples) = tally.finish(&self.specification);
         let mut verdict = verdict(&functions, &bytes);
-        let mut reason = None;
-        if self.specification.is_limited && verdict != Verdict::Crash {
+        let mut reason = (verdict == Verdict::Ignore).then(|| nothing_found(&examples));
+        if let Some(limit) = self.specification.limit
+            && verdict != Verdict::Crash
+        {
             verdict = Verdict::Undecided;
-            reason = Some("too many functions share rows, or too many blocks repeat".to_owned());
+            reason = Some(limit.to_owned());
         }
         Assessment { consumer: name.to_owned(), verdict, reason, functions, bytes, examples }
     }
@@ -243,11 +247,19 @@ fn verdict(functions: &Functions, bytes: &Bytes) -> Verdict {
         Verdict::Misread
     } else if bytes.undecided > 0 {
         Verdict::Undecided
+    } else if bytes.none > 0 && bytes.same == 0 {
+        Verdict::Ignore
     } else if bytes.none > 0 || functions.drop_section > 0 {
         Verdict::Part
     } else {
         Verdict::Accept
     }
+}
+
+/// Why a section is ignored that the consumer opens.
+fn nothing_found(examples: &[Example]) -> String {
+    let first = examples.first().map_or("", |example| &*example.reason);
+    format!("it opens the section and finds no row: {first}")
 }
 
 /// The kind of fault that an answer without a row is.

@@ -50,7 +50,11 @@ impl std::error::Error for UnknownConsumer {}
 impl fmt::Display for UnknownConsumer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = profiles().iter().map(|consumer| consumer.page().name).collect();
-        write!(f, "{}: no such consumer; known are all, {}", self.0, names.join(", "))
+        let names = names.join(", ");
+        match self.0.as_str() {
+            "" => write!(f, "the name of a consumer is missing; known are all, {names}"),
+            name => write!(f, "{name}: no such consumer; known are all, {names}"),
+        }
     }
 }
 

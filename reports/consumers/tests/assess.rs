@@ -84,6 +84,23 @@ fn a_row_without_words_costs_each_consumer_something_else() {
     assert_eq!(reader.lookup(ADDRESS + 0x1000).unwrap_err().kind, StopKind::DropsSection);
 }
 
+/// glibc finds nothing in a table that is not marked as sorted; LLVM does not look at the mark.
+#[test]
+fn a_section_in_which_nothing_is_found_is_ignored_not_read_in_part() {
+    let mut bytes = version_2(&[(0x1000, 0x20, 0, &PROLOGUE)]);
+    bytes[3] = 0;
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    let found = assess(&input, consumer("glibc-2.43"));
+    assert_eq!((found.verdict, found.bytes.same, found.bytes.none), (Verdict::Ignore, 0, 0x20));
+    let reason = found.reason.as_deref();
+    assert_eq!(reason, Some("it opens the section and finds no row: the table is not sorted"));
+    assert_eq!(assess(&input, consumer("llvm-23")).verdict, Verdict::Accept);
+    // A section without functions has no PC at which anything could be missing.
+    let empty = version_2(&[]);
+    let input = Input::new(&empty, ADDRESS, Abi::Amd64);
+    assert_eq!(assess(&input, consumer("llvm-23")).verdict, Verdict::Accept);
+}
+
 #[test]
 fn a_repetition_size_of_0_crashes_those_that_divide() {
     let bytes = version_2(&[(0x1000, 0x20, 0x10, &PROLOGUE[..1])]);
@@ -113,6 +130,48 @@ fn the_profiler_with_another_layout_takes_the_wrong_base() {
     assert_eq!(found.verdict, Verdict::Ignore);
 }
 
+/// To starts that are relative to the section, libsframe 2.47 adds the offset of the start field: 28 for the first entry.
+/// Function 0 is 0x1000..0x1020 and is found in 0x101c..0x103c, of which 0x1020..0x103c is beyond its end.
+#[test]
+fn rows_where_the_specification_has_none_are_shown_with_an_example() {
+    let bytes = version_2(&[(0x1000, 0x20, 0, &PROLOGUE)]);
+    let found = assess(&Input::new(&bytes, ADDRESS, Abi::Amd64), consumer("libsframe-2.47"));
+    assert_eq!((found.bytes.other, found.bytes.none), (4, 0x1c));
+    let kinds: Vec<_> = found.examples.iter().map(|of| (of.kind, of.pc - ADDRESS)).collect();
+    // The worst kind counts the function, and each kind that it has is shown.
+    assert_eq!((found.functions.misread, found.functions.lost), (1, 0));
+    assert_eq!(kinds, [(Kind::Misread, 0x101c), (Kind::Lost, 0x1000)]);
+    // The end of the last function of the section ends the comparison. With a second one, the gap is compared.
+    let bytes = version_2(&[(0x1000, 0x20, 0, &PROLOGUE), (0x1100, 0x10, 0, &PROLOGUE[..1])]);
+    let found = assess(&Input::new(&bytes, ADDRESS, Abi::Amd64), consumer("libsframe-2.47"));
+    assert_eq!(found.bytes.beyond, 0x1c);
+    let beyond = found.examples.last().expect("an example");
+    assert_eq!((beyond.kind, beyond.function), (Kind::Beyond, 0));
+    assert_eq!((beyond.start - ADDRESS, beyond.pc - ADDRESS), (0x1000, 0x1020));
+    assert_eq!(beyond.reason, "CFA is rbp+16, and the specification has no row");
+}
+
+/// Linux's version-2 series ignores the flag for PC-relative starts, and finds the function 28 bytes early, in
+/// 0xfe4..0x1024. Two rows start at 0x30, so that it drops the section from 0x1014 on.
+#[test]
+fn a_function_with_several_faults_has_an_example_of_each() {
+    let rows: [&[u8]; 4] =
+        [&[0, 0x03, 8], &[4, 0x04, 16, 0xf0], &[0x30, 0x03, 8], &[0x30, 0x03, 8]];
+    let mut bytes = version_2(&[(0x1000 - 28, 0x40, 0, &rows)]);
+    bytes[3] = 5;
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    let found = assess(&input, consumer("linux-user-v2"));
+    assert_eq!(found.verdict, Verdict::Misread);
+    let counted = (found.functions.drop_section, found.functions.misread, found.functions.lost);
+    assert_eq!(counted, (1, 0, 0));
+    let kinds: Vec<_> = found.examples.iter().map(|of| (of.kind, of.pc - ADDRESS)).collect();
+    // At 0x1004, the second row is the specification's, too. From 0x1024 on, nothing is found; before 0x1000, rows are.
+    let own = [(Kind::Misread, 0x1000), (Kind::Lost, 0x1024), (Kind::DropSection, 0x1014)];
+    assert_eq!(kinds, [&own[..], &[(Kind::Beyond, 0xfe4)]].concat());
+    assert_eq!(found.bytes.beyond, 28);
+    assert_eq!((found.bytes.other, found.bytes.same, found.bytes.none), (4, 0x10, 0x2c));
+}
+
 /// No profile may panic, whatever the bytes are, and shared rows may not take more than linear time.
 #[test]
 fn functions_that_share_rows_are_undecided_beyond_a_limit() {
@@ -137,6 +196,20 @@ fn functions_that_share_rows_are_undecided_beyond_a_limit() {
         let found = assess(&input, *consumer);
         assert_ne!(found.verdict, Verdict::Accept, "{}", found.consumer);
     }
+    let reason = assess(&input, consumer("llvm-23")).reason;
+    assert_eq!(reason.as_deref(), Some("too many functions share rows to compare them all"));
+}
+
+/// A function of 4 GiB with blocks of one byte: the section has 51 bytes.
+#[test]
+fn blocks_that_repeat_too_often_are_undecided() {
+    let mut bytes = version_2(&[(0x1000, u32::MAX, 0x10, &PROLOGUE[..1])]);
+    bytes[28 + 17] = 1;
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    let found = assess(&input, consumer("llvm-23"));
+    assert_eq!(found.verdict, Verdict::Undecided);
+    let reason = found.reason.as_deref();
+    assert_eq!(reason, Some("too many blocks repeat to compare them all"));
 }
 
 #[test]
@@ -150,6 +223,10 @@ fn consumers_are_named_by_patterns() {
     assert_eq!(names("*44"), Ok(vec!["libsframe-2.44"]));
     assert_eq!(names("all").map(|all| all.len()), Ok(profiles().len()));
     assert_eq!(names("glibc"), Err("glibc".to_owned()));
+    let message = |list: &str| select(list).expect_err("unknown").to_string();
+    assert!(message("glibc").starts_with("glibc: no such consumer; known are all, glibc-2.43, "));
+    let missing = "the name of a consumer is missing; known are all, glibc-2.43, ";
+    assert!(message("").starts_with(missing) && message("mold-3,").starts_with(missing));
 }
 
 #[test]

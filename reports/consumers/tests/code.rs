@@ -77,7 +77,7 @@ fn is_readable_here(consumer: &dyn Consumer, sample: &Sample) -> bool {
 fn report(name: &str, what: &str, counts: &Counts) {
     println!(
         "{name} {what}: {} sections ({} spared), {} accepted, {} lookups, {} rows, {} crashes ({} of the host), {} undecided \
-         ({} crashed), {} of a hidden type, {} disagreements",
+         ({} crashed), {} ambiguous, {} disagreements",
         counts.sections,
         counts.spared,
         counts.accepted,
@@ -87,7 +87,7 @@ fn report(name: &str, what: &str, counts: &Counts) {
         counts.host_crashes,
         counts.undecided,
         counts.undecided_crashes,
-        counts.hidden_types,
+        counts.ambiguous,
         counts.disagreeing()
     );
     for (kind, (count, example)) in &counts.disagreements {

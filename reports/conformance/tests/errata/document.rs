@@ -20,6 +20,11 @@ pub(super) struct Mark {
 }
 
 impl Mark {
+    /// The vector and the question, in records.
+    pub(super) fn key(&self) -> String {
+        format!("{} | {}", self.vector, self.question)
+    }
+
     fn parse(line: &str) -> Option<Mark> {
         let inner = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
         let (kind, rest) = inner.split_once(": ")?;

@@ -14,6 +14,8 @@ use std::fs;
 
 use document::{Entry, Mark};
 use question::Question;
+use readers::Tester;
+use readers::recorded::{CONSUMERS, Record};
 use sframe_conformance::{Reader, Vector, vectors};
 use sframe_corpus::repository;
 
@@ -28,11 +30,37 @@ fn by_name() -> BTreeMap<String, Vector> {
     vectors().into_iter().map(|vector| (vector.name.clone(), vector)).collect()
 }
 
+/// Readers: those at hand are asked, and of the others the answers are recorded.
+enum Source {
+    AtHand(Box<dyn Reader>),
+    Recorded(Record),
+}
+
+impl Source {
+    /// The answer to a question, one of this number; `None` if the reader does not support it.
+    fn answer(&mut self, mark: &Mark, vector: &Vector, all: usize) -> Option<String> {
+        match self {
+            Source::AtHand(reader) => mark.question.ask(reader.as_mut(), vector),
+            Source::Recorded(record) => record.answer(&mark.key(), all).cloned(),
+        }
+    }
+}
+
+/// All readers, with their names.
+fn sources() -> Option<Vec<(String, Source)>> {
+    let at_hand = |of: &Tester| (of.name().to_owned(), Source::AtHand(of.reader()));
+    let mut sources: Vec<(String, Source)> = readers::all()?.iter().map(at_hand).collect();
+    let recorded = CONSUMERS.iter().map(|of| (of.name.to_owned(), Source::Recorded(of.record())));
+    sources.extend(recorded);
+    sources.push(at_hand(&readers::literal()));
+    Some(sources)
+}
+
 /// The readers' answers, grouped. A reader that does not support the question is left out.
-fn answers(readers: &mut [(String, Box<dyn Reader>)], mark: &Mark, vector: &Vector) -> Answers {
+fn answers(sources: &mut [(String, Source)], mark: &Mark, vector: &Vector, all: usize) -> Answers {
     let mut found = Answers::new();
-    for (name, reader) in readers {
-        let Some(answer) = mark.question.ask(reader.as_mut(), vector) else { continue };
+    for (name, source) in sources {
+        let Some(answer) = source.answer(mark, vector, all) else { continue };
         match found.iter_mut().find(|(other, _)| *other == answer) {
             Some((_, names)) => names.push(name.clone()),
             None => found.push((answer, vec![name.clone()])),
@@ -70,14 +98,14 @@ fn differ(mark: &Mark, answers: &Answers) -> bool {
 
 #[test]
 fn readers_answer_as_the_document_says() {
-    let Some(mut readers) = readers::all() else { return };
-    readers.push(readers::literal());
-    let mut readers: Vec<(String, Box<dyn Reader>)> =
-        readers.iter().map(|tester| (tester.name().to_owned(), tester.reader())).collect();
+    let Some(mut sources) = sources() else { return };
     let (document, vectors) = (read(), by_name());
+    let entries = document::entries(&document);
+    let all = entries.iter().flat_map(|entry| &entry.marks);
+    let all = all.map(Mark::key).collect::<BTreeSet<_>>().len();
     let mut wrong = Vec::new();
     let expected = document::filled(&document, |mark| {
-        let found = answers(&mut readers, mark, &vectors[&mark.vector]);
+        let found = answers(&mut sources, mark, &vectors[&mark.vector], all);
         let count = found.iter().map(|(_, names)| names.len()).sum::<usize>();
         if count < 2 || differ(mark, &found) != mark.differ {
             wrong.push(format!("{}: {found:?}", mark.vector));

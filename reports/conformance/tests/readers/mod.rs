@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub(crate) mod recorded;
 mod simple_frame;
 
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ pub(crate) enum Kind {
     Own,
     /// Another project's.
     Foreign,
+    /// Another project's, with the code of another reader in the tables.
+    Repeated,
 }
 
 /// A reader.

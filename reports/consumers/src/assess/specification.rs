@@ -24,8 +24,8 @@ pub(super) struct Specification {
     ranges: Vec<Range>,
     /// The addresses of the functions that have rows, by index.
     starts: Vec<(u32, u64)>,
-    /// Whether rows are left out because too many functions share them, or too many blocks repeat.
-    pub(super) is_limited: bool,
+    /// Why rows are left out, if some are.
+    pub(super) limit: Option<&'static str>,
 }
 
 /// The ranges of functions in stored order, and what is left of the limits.
@@ -33,8 +33,13 @@ struct Collected {
     ranges: Vec<Range>,
     budget: RowBudget,
     blocks: usize,
-    is_limited: bool,
+    limit: Option<&'static str>,
 }
+
+/// Rows beyond the reader's budget are left out.
+const SHARED: &str = "too many functions share rows to compare them all";
+/// Repeated blocks beyond [`BLOCKS_PER_BYTE`] are left out.
+const REPEATED: &str = "too many blocks repeat to compare them all";
 
 impl Specification {
     pub(super) fn of(input: &Input<'_>) -> Specification {
@@ -46,13 +51,13 @@ impl Specification {
             ranges: Vec::new(),
             budget: section.row_budget(),
             blocks: input.bytes.len().saturating_mul(BLOCKS_PER_BYTE),
-            is_limited: false,
+            limit: None,
         };
         for function in section.functions().flatten() {
             collected.add(&function);
         }
-        let is_limited = collected.is_limited;
-        Specification { is_limited, ..Specification::without_overlaps(collected.ranges) }
+        let limit = collected.limit;
+        Specification { limit, ..Specification::without_overlaps(collected.ranges) }
     }
 
     /// Of two rows for one PC, the one that starts later is kept, as a search by address finds it.
@@ -68,7 +73,7 @@ impl Specification {
             found.iter().map(|range| (range.function, range.start)).collect();
         starts.sort_unstable();
         starts.dedup_by_key(|(function, _)| *function);
-        Specification { ranges: found, starts, is_limited: false }
+        Specification { ranges: found, starts, limit: None }
     }
 
     /// The number of bytes with a row.
@@ -111,7 +116,7 @@ impl Collected {
         while place < size {
             if block.is_some() {
                 let Some(rest) = self.blocks.checked_sub(rows.len().max(1)) else {
-                    self.is_limited = true;
+                    self.limit = Some(REPEATED);
                     return;
                 };
                 self.blocks = rest;
@@ -134,7 +139,8 @@ impl Collected {
             match row {
                 Ok(row) if row.start < row.end => found.push(row),
                 Ok(_) => {}
-                Err(error) => self.is_limited |= error.kind == ErrorKind::SharedRows,
+                Err(error) if error.kind == ErrorKind::SharedRows => self.limit = Some(SHARED),
+                Err(_) => {}
             }
         }
         found

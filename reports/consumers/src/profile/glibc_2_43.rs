@@ -58,7 +58,7 @@ static PAGE: Page = Page {
             Subject::EndOfStack,
             "a row without words is an error; most machines know no outermost frame",
         ),
-        Statement::by_reading(
+        Statement::proved(
             Subject::ReturnAddress,
             "return addresses are looked up without subtracting one",
         ),
@@ -73,7 +73,7 @@ static PAGE: Page = Page {
             "the tables are read from the end of the header, whatever fdeoff and freoff are",
         ),
         Fault::proved("2.43", "a section that ends too early is read beyond its end"),
-        Fault::by_reading(
+        Fault::proved(
             "2.43",
             "distances of 2 GiB or more between the section and the code are truncated to 32 bits",
         ),

@@ -16,7 +16,7 @@ static PAGE: Page = Page {
     name: "java-profiler",
     title: "DataDog's profiler for Java, native frames",
     versions: "the sources of spring 2026",
-    source: "DataDog/java-profiler 93adc6bfc74e: ddprof-lib/src/main/cpp/sframe.cpp, sframe.h, codeCache.cpp",
+    source: "DataDog/java-profiler d034fcaf: ddprof-lib/src/main/cpp/sframe.cpp, sframe.h, codeCache.cpp",
     reads: &[2],
     machines: &[Abi::Amd64, Abi::Aarch64Little],
     without_row: "it takes the previous record in the library, or before the first one a frame with a frame pointer",
@@ -43,12 +43,9 @@ static PAGE: Page = Page {
             "all",
             "bits have another layout than in the specification: nearly all rows are lost or wrong, silently",
         ),
+        Fault::proved("all", "functions have no end: a PC in a gap gets the last row before it"),
         Fault::by_reading(
-            "all",
-            "functions have no end: a PC in a gap gets the last row before it",
-        ),
-        Fault::by_reading(
-            "up to d034fcaf4",
+            "before d034fcaf4",
             "sections with PC-relative starts were read as if their starts were relative to the section",
         ),
     ],

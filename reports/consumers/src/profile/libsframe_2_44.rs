@@ -67,7 +67,7 @@ static PAGE: Page = Page {
             "2.41 to 2.44",
             "an unknown row type aborts the process; a repeated block of size 0 divides by zero",
         ),
-        Fault::by_reading(
+        Fault::proved(
             "2.41 to 2.44",
             "readelf reports a section with PC-relative starts as \"Out of Memory\"",
         ),

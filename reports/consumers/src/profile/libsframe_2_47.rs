@@ -71,6 +71,18 @@ static PAGE: Page = Page {
             "2.46 to 2.47.50",
             "tables that do not fit are read beyond the section's end",
         ),
+        Fault::proved(
+            "2.46 to 2.47.50",
+            "a PC 4 GiB after a function finds its rows: distances are cut to 32 bits",
+        ),
+        Fault::proved(
+            "2.46 to 2.47.50",
+            "a section in the other byte order is refused if it has an auxiliary header",
+        ),
+        Fault::proved(
+            "2.46 to 2.47.50",
+            "a section in the other byte order is refused if functions share rows: their bytes are swapped twice",
+        ),
     ],
     producers: &[
         "set the flag for PC-relative starts",

@@ -56,7 +56,8 @@ static PAGE: Page = Page {
             "functions in .init.text and .exit.text of modules, and in .rodata.text, are never found",
         ),
         Fault::by_reading("v6", "RA in a register reads the CFA's register number"),
-        Fault::by_reading("v6", "a row without words is an error"),
+        Fault::proved("v6", "a row without words is an error"),
+        Fault::proved("v6", "an RA saved at CFA+0 is taken as not saved"),
     ],
     producers: &[
         "link modules with ld -r of binutils 2.46 or later: up to 2.44 it writes wrong starts",

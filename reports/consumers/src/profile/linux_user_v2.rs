@@ -61,7 +61,7 @@ static PAGE: Page = Page {
             "the CFA is above SP and 8-byte aligned; an FP that is the CFA's base is not below SP",
         ),
         Statement::by_reading(Subject::EndOfStack, "no row means the end of the stack"),
-        Statement::by_reading(
+        Statement::proved(
             Subject::ReturnAddress,
             "return addresses are looked up without subtracting one",
         ),
@@ -73,7 +73,15 @@ static PAGE: Page = Page {
         ),
         Fault::proved("v6 to v10", "a row without words removes the section for the whole process"),
         Fault::proved("v6 to v10", "a repeated block of size 0 divides by zero in the kernel"),
-        Fault::by_reading("v6 to v10", "the CFA may not equal SP, not even in the topmost frame"),
+        Fault::proved("v6 to v10", "the CFA may not equal SP, not even in the topmost frame"),
+        Fault::proved(
+            "v6 to v10",
+            "PCs and ends of functions are compared without a sign: a function that reaches across the section's start is not found, and one before it covers the PCs after the section",
+        ),
+        Fault::proved(
+            "v6 to v10",
+            "PCs are cut to 32 bits: 4 GiB after a function, its rows are found",
+        ),
     ],
     producers: &["use GNU as and ld 2.41 to 2.44, and leave out rows with equal starts"],
 };

@@ -69,7 +69,7 @@ static PAGE: Page = Page {
             Subject::EndOfStack,
             "a row without words falls back to the frame pointer",
         ),
-        Statement::by_reading(
+        Statement::proved(
             Subject::ReturnAddress,
             "return addresses are looked up without subtracting one",
         ),
@@ -80,15 +80,16 @@ static PAGE: Page = Page {
             "a row without words is an error, so an outermost frame is never recognised",
         ),
         Fault::proved("3231d5c5", "a repeated block of size 0 divides by zero in the kernel"),
-        Fault::by_reading(
+        Fault::proved(
             "3231d5c5",
             "a CFA loaded through SP or FP, *(rbp-8), ends the walk: GNU as writes it for realigned stacks",
         ),
-        Fault::by_reading(
+        Fault::proved(
             "linux-mm 01a27bfd (v13)",
             "the size of a row is computed after its words were counted down: functions with several rows are misread",
         ),
-        Fault::by_reading("linux-mm 01a27bfd (v13)", "flexible rows are an error"),
+        Fault::proved("linux-mm 01a27bfd (v13)", "flexible rows are an error"),
+        Fault::proved("3231d5c5", "an FP saved at CFA+0 is taken as not saved"),
     ],
     producers: &[
         "write version 3 and link with GNU ld 2.46 or later, or mold 3: the table is sorted and its starts are PC-relative",

@@ -48,7 +48,7 @@ static PAGE: Page = Page {
         Statement::proved(Subject::EndOfStack, "a row without words is a row without a CFA"),
     ],
     faults: &[
-        Fault::by_reading(
+        Fault::proved(
             "22 and 23",
             "version 3 is refused, although GNU as 2.46 and later write nothing else",
         ),

@@ -51,7 +51,8 @@ static PAGE: Page = Page {
             "fixed offsets of RA and FP in the input's header are lost, and rows that rely on them are misread",
         ),
         Fault::proved("3.0", "an unknown word size makes it copy a wrong number of bytes"),
-        Fault::by_reading("2.42 to 3.0", "PLT entries get no rows"),
+        Fault::proved("2.42 to 3.0", "PLT entries get no rows"),
+        Fault::proved("3.0", "a table, rows or words that do not fit end the link with a crash"),
     ],
     producers: &[
         "assemble everything with GNU as 2.46 or later: functions of version 2 objects are lost without a warning",

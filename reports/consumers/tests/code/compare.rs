@@ -10,7 +10,7 @@ use sframe_validator::unwind::{self, Cfa};
 use sframe_validator::{Abi, Placement, Section as StoredSection};
 
 use crate::inputs::{Sample, machine_name};
-use crate::program::{Listed, Question, Reply, ask};
+use crate::program::{Answered, Listed, Question, Reply, ask};
 
 /// What a profile expects of a section.
 struct Expected {
@@ -45,8 +45,8 @@ pub(crate) struct Counts {
     pub(crate) crashes: u64,
     /// Crashes that AArch64 would not have, because the program divides by zero.
     pub(crate) host_crashes: u64,
-    /// Rows that differ because libsframe's interface hides their type, or because they have no meaning to our reader.
-    pub(crate) hidden_types: u64,
+    /// Rows that agree as far as libsframe's interface tells, or that have no meaning to our reader of what mold wrote.
+    pub(crate) ambiguous: u64,
     /// Where the profile says that memory outside the section decides, and how often the program crashed there.
     pub(crate) undecided: u64,
     pub(crate) undecided_crashes: u64,
@@ -67,7 +67,7 @@ impl Counts {
         self.rows += other.rows;
         self.crashes += other.crashes;
         self.undecided += other.undecided;
-        self.hidden_types += other.hidden_types;
+        self.ambiguous += other.ambiguous;
         self.host_crashes += other.host_crashes;
         self.undecided_crashes += other.undecided_crashes;
         for (kind, (count, example)) in other.disagreements {
@@ -243,16 +243,16 @@ pub(crate) fn compare(
         // Earlier sections may have damaged the program's memory: ask again, in a new process.
         let outcomes = std::iter::once(&expected.opening).chain(&expected.answers);
         if !lists_only(consumer)
-            && !outcomes.zip(&replies).all(|(outcome, reply)| agrees(outcome, reply))
+            && !outcomes.zip(&replies).all(|(outcome, answered)| agrees(outcome, &answered.reply))
         {
             replies = ask(program, std::slice::from_ref(question)).swap_remove(0);
         }
-        if let Some(Reply::Opened(functions)) = replies.first()
+        if let Some(Reply::Opened(functions)) = replies.first().map(|answered| &answered.reply)
             && lists_only(consumer)
         {
             let is_ours = consumer.page().name == "mold-3";
-            let found: Vec<Reply> =
-                listed.iter().map(|pc| look_up(functions, *pc, is_ours)).collect();
+            let found: Vec<Answered> =
+                listed.iter().map(|pc| look_up(functions, *pc, is_ours).into()).collect();
             replies.extend(found);
             question.pcs = listed;
         }
@@ -261,26 +261,50 @@ pub(crate) fn compare(
     counts
 }
 
-/// Whether the function that a lookup finds may not be the first one at that PC: without the flag for PC-relative starts, the
-/// library adds the place of the field; and functions may overlap. It returns a row without the function's type, and the
-/// program takes the type of the first function there. With a fixed offset of FP, it returns that offset for flexible rows too,
-/// and the program applies the row's control word to it.
-fn hides_type(name: &str, question: &Question, pc: Option<u64>) -> bool {
-    let flags = question.section.hex.get(4..8).unwrap_or_default();
-    let has_fixed_fp = question.section.hex.get(10..12).is_some_and(|byte| byte != "00");
-    let is_ambiguous = ["0300", "0301"].contains(&flags) || has_fixed_fp;
-    name == "libsframe-2.47" && (is_ambiguous || covering(question, pc) > 1)
+/// Whether a row of libsframe 2.47 means what the profile says in one of its readings.
+///
+/// A lookup does not say which function it found. Where it may not be the one of which the program takes the type, the row
+/// may be of either type. In a flexible row with a rule for FP, the interface returns the header's fixed offset in place of
+/// the row's.
+fn agrees_in_one_reading(
+    name: &str,
+    question: &Question,
+    pc: Option<u64>,
+    outcome: &Outcome,
+    answered: &Answered,
+) -> bool {
+    let Some(pc) = pc.filter(|_| name == "libsframe-2.47") else { return false };
+    let bytes = question.section.bytes().expect("hexadecimal");
+    let has_fixed_fp = bytes.get(5).is_some_and(|offset| *offset != 0);
+    let otherwise = answered.otherwise.map_or(Reply::Refused, Reply::Found);
+    let mut readings = vec![answered.reply.clone()];
+    if bytes.get(2) == Some(&3) && !has_one_function(&bytes, question.section.address.0, pc) {
+        readings.push(otherwise);
+    }
+    readings.into_iter().any(|mut reading| {
+        if let Reply::Found(frame) = &mut reading
+            && has_fixed_fp
+        {
+            frame.fp = None;
+        }
+        agrees(outcome, &reading)
+    })
 }
 
-/// The number of functions that cover a PC.
-fn covering(question: &Question, pc: Option<u64>) -> usize {
-    let bytes = question.section.bytes().expect("hexadecimal");
-    let section = StoredSection::parse(&bytes, Placement::at(question.section.address.0));
-    let (Ok(section), Some(pc)) = (section, pc) else { return 0 };
-    let covers = |function: &Function<'_>| {
-        function.start().is_ok_and(|start| pc.wrapping_sub(start.address) < function.size().into())
-    };
-    section.functions().flatten().filter(covers).count()
+/// Whether a lookup of libsframe 2.47 can find no function but the one that covers the PC. The library compares the low 32
+/// bits of offsets with sizes. It adds the place of the field to each start, also without the flag for PC-relative starts.
+fn has_one_function(bytes: &[u8], address: u64, pc: u64) -> bool {
+    let Ok(section) = StoredSection::parse(bytes, Placement::at(address)) else { return false };
+    let offset =
+        |function: &Function<'_>| function.start().map(|start| pc.wrapping_sub(start.address));
+    let functions: Vec<(u64, u32)> = section
+        .functions()
+        .flatten()
+        .filter_map(|function| Some((offset(&function).ok()?, function.size())))
+        .filter(|(offset, size)| offset & 0xffff_ffff < u64::from(*size))
+        .collect();
+    section.header().has_pcrel_starts()
+        && matches!(functions[..], [(offset, size)] if offset < u64::from(size))
 }
 
 /// Whether a program lists functions and rows, and looks up no PCs.
@@ -324,13 +348,13 @@ fn judge(
     name: &str,
     question: &Question,
     expected: &Expected,
-    replies: &[Reply],
+    replies: &[Answered],
 ) {
     counts.sections += 1;
     let outcomes = std::iter::once(&expected.opening).chain(&expected.answers);
     let mut pcs = std::iter::once(None).chain(question.pcs.iter().map(Some));
-    for (outcome, reply) in outcomes.zip(replies) {
-        let pc = pcs.next().flatten();
+    for (outcome, answered) in outcomes.zip(replies) {
+        let (pc, reply) = (pcs.next().flatten(), &answered.reply);
         match reply {
             Reply::Opened(_) => counts.accepted += 1,
             Reply::Found(_) => counts.rows += 1,
@@ -351,13 +375,11 @@ fn judge(
             && matches!(reply, Reply::Found(_))
         {
             // mold copies rows without a meaning, and two readers of ours differ about them.
-            counts.hidden_types += 1;
+            counts.ambiguous += 1;
         } else if agrees(outcome, reply) {
             continue;
-        } else if matches!(reply, Reply::Found(_) | Reply::Refused)
-            && hides_type(name, question, pc.copied())
-        {
-            counts.hidden_types += 1;
+        } else if agrees_in_one_reading(name, question, pc.copied(), outcome, answered) {
+            counts.ambiguous += 1;
         } else {
             let kind = format!("{} / {}", outcome_name(outcome), reply_name(reply));
             counts.disagree(kind, || {

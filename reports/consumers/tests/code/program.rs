@@ -26,6 +26,20 @@ pub(crate) enum Reply {
     Crashed,
 }
 
+/// A program's answer to one request.
+#[derive(Clone, Debug)]
+pub(crate) struct Answered {
+    pub(crate) reply: Reply,
+    /// What the row means if its function is of the other type: libsframe does not say which function a lookup found.
+    pub(crate) otherwise: Option<Frame>,
+}
+
+impl From<Reply> for Answered {
+    fn from(reply: Reply) -> Answered {
+        Answered { reply, otherwise: None }
+    }
+}
+
 /// A function and its rows, up to an error.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Listed {
@@ -53,6 +67,8 @@ struct Line {
     #[serde(default, deserialize_with = "present")]
     found: Option<Option<FoundFrame>>,
     #[serde(default)]
+    otherwise: Option<Frame>,
+    #[serde(default)]
     unsupported: Option<serde::de::IgnoredAny>,
     /// The signal that would have ended the program without `--survive`.
     #[serde(default)]
@@ -71,24 +87,25 @@ fn present<'de, D: serde::Deserializer<'de>>(
     Option::<FoundFrame>::deserialize(deserializer).map(Some)
 }
 
-fn parse(line: &str) -> Reply {
+fn parse(line: &str) -> Answered {
     // s390x, version 2: an odd negative word is no register, and the library leaves it to its caller.
     if line.contains("\"r-") {
-        return Reply::Unsupported;
+        return Reply::Unsupported.into();
     }
     // C's `%#llx` writes 0 without a prefix.
     let line = &line.replace(r#""start": "0""#, r#""start": "0x0""#);
     let line: Line = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
     if line.crashed.is_some() {
-        return Reply::Crashed;
+        return Reply::Crashed.into();
     }
-    match (line.opened, line.found, line.unsupported) {
+    let reply = match (line.opened, line.found, line.unsupported) {
         (Some(opened), _, _) => Reply::Opened(opened.functions),
         (_, Some(Some(found)), _) => Reply::Found(found.frame),
         (_, Some(None), _) => Reply::Nothing,
         (_, _, Some(_)) => Reply::Unsupported,
         _ => Reply::Refused,
-    }
+    };
+    Answered { reply, otherwise: line.otherwise }
 }
 
 /// A request, and the question that it belongs to.
@@ -119,9 +136,9 @@ fn start(path: &PathBuf) -> Child {
 
 /// The replies to all questions: first to `open`, then to each lookup. After a crash, the program is started again. If it
 /// crashes when it opens a section, all of that section's replies are crashes.
-pub(crate) fn ask(path: &PathBuf, questions: &[Question]) -> Vec<Vec<Reply>> {
+pub(crate) fn ask(path: &PathBuf, questions: &[Question]) -> Vec<Vec<Answered>> {
     let sent = requests(questions);
-    let mut replies: Vec<Reply> = Vec::new();
+    let mut replies: Vec<Answered> = Vec::new();
     while replies.len() < sent.len() {
         let begin = replies.len();
         let question = sent[begin].question;
@@ -132,11 +149,11 @@ pub(crate) fn ask(path: &PathBuf, questions: &[Question]) -> Vec<Vec<Reply>> {
         replies.extend(known);
         if replies.len() < sent.len() {
             let failed = sent[replies.len()].question;
-            replies.push(Reply::Crashed);
+            replies.push(Reply::Crashed.into());
             let is_open =
                 sent[..replies.len()].iter().filter(|sent| sent.question == failed).count() == 1;
             while is_open && replies.len() < sent.len() && sent[replies.len()].question == failed {
-                replies.push(Reply::Crashed);
+                replies.push(Reply::Crashed.into());
             }
         }
     }
@@ -148,7 +165,7 @@ pub(crate) fn ask(path: &PathBuf, questions: &[Question]) -> Vec<Vec<Reply>> {
 }
 
 /// The replies until the program ends.
-fn run(path: &PathBuf, again: Option<&str>, sent: &[Sent]) -> Vec<Reply> {
+fn run(path: &PathBuf, again: Option<&str>, sent: &[Sent]) -> Vec<Answered> {
     let mut child = start(path);
     let (mut input, output) =
         (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
