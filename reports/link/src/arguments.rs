@@ -82,10 +82,12 @@ pub(crate) struct Mode {
     pub(crate) archives_only: bool,
     /// `--just-symbols`: nothing of the file is copied.
     pub(crate) just_symbols: bool,
+    /// `--format binary`: the file is data, whatever it has.
+    pub(crate) binary: bool,
 }
 
 /// A parsed command line.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Arguments {
     pub(crate) items: Vec<Item>,
     pub(crate) options: Options,
@@ -99,6 +101,8 @@ pub(crate) struct Arguments {
     pub(crate) wrapped: Vec<Vec<u8>>,
     /// Linker scripts that replace or extend the default one.
     pub(crate) scripts: Vec<PathBuf>,
+    /// Response files that the system does not open.
+    pub(crate) unopened: Vec<(PathBuf, std::io::Error)>,
     /// What could not be understood.
     pub(crate) faults: Vec<String>,
     mode: Mode,
@@ -130,6 +134,9 @@ impl Arguments {
 
     /// The arguments in a response file.
     fn response(&mut self, file: &Path, depth: u32) {
+        if let Err(error) = std::fs::File::open(file) {
+            return self.unopened.push((file.to_owned(), error));
+        }
         let text =
             std::fs::metadata(file).ok().filter(|found| found.is_file() && found.len() <= LONGEST);
         let text = text.and_then(|_| std::fs::read_to_string(file).ok());
@@ -173,6 +180,7 @@ impl Arguments {
             }
             b'L' => self.folders.push(PathBuf::from(OsStr::from_bytes(value))),
             b'u' | b'e' => self.needed.push(value.to_vec()),
+            b'b' => self.mode.binary = value == b"binary",
             b'T' | b'c' => self.scripts.push(PathBuf::from(OsStr::from_bytes(value))),
             b'R' if Path::new(OsStr::from_bytes(value)).is_file() => {
                 let mode = Mode { just_symbols: true, ..self.mode };
@@ -239,6 +247,7 @@ impl Arguments {
         let path = || PathBuf::from(OsStr::from_bytes(value));
         match name {
             "library" => self.letter(b'l', value),
+            "format" => self.letter(b'b', value),
             "library-path" => self.letter(b'L', value),
             "undefined" | "entry" | "require-defined" => self.needed.push(value.to_vec()),
             "script" | "default-script" => self.scripts.push(path()),

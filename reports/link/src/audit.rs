@@ -13,6 +13,7 @@ use crate::input::{Input, InputKind};
 use crate::linker::{Identity, Linker};
 use crate::load::{self, Loaded};
 use crate::model::{Link, Outcome, Prediction};
+use crate::obstacle::Obstacle;
 use crate::options::Options;
 use crate::remedy::{self, Remedy};
 use crate::script;
@@ -33,6 +34,9 @@ pub struct Audit {
     pub options: Options,
     /// The inputs that take part, in the order in which the linker reads them.
     pub inputs: Vec<Input>,
+    /// Inputs with which the link fails, whatever SFrame the others have.
+    #[serde(default)]
+    pub obstacles: Vec<Obstacle>,
     /// What the linker will do.
     pub prediction: Prediction,
     /// Which code will have SFrame, and which will not.
@@ -72,7 +76,7 @@ impl Audit {
     /// `--start-group`.
     #[must_use]
     pub fn of_inputs(linker: Linker, arguments: &[OsString]) -> Audit {
-        Audit::of_arguments(Identity::named(linker), arguments, &[], HashMap::new())
+        Audit::of_arguments(Identity::named(linker), arguments, None, HashMap::new())
     }
 
     /// Audits the link that a compiler driver (`cc ... -o prog`) would do. The driver prints its commands (`-###`); those
@@ -83,19 +87,19 @@ impl Audit {
     pub fn of_command(command: &[OsString]) -> Result<Audit, DriverError> {
         let planned = driver::plan(command)?;
         let driver::Planned { linker, arguments, folders, names, .. } = &planned;
-        Ok(Audit::of_arguments(linker.clone(), arguments, folders, names.clone()))
+        Ok(Audit::of_arguments(linker.clone(), arguments, folders.as_deref(), names.clone()))
     }
 
     fn of_arguments(
         linker: Identity,
         arguments: &[OsString],
-        folders: &[PathBuf],
+        folders: Option<&[PathBuf]>,
         names: HashMap<PathBuf, String>,
     ) -> Audit {
         let mut arguments = Arguments::parse(arguments);
         let mut faults = discards(&mut arguments);
         let loaded = load::load(linker.linker, &arguments, folders, names);
-        let Loaded { inputs, faults: more, calls_stubs } = loaded;
+        let Loaded { inputs, obstacles, faults: more, calls_stubs } = loaded;
         let options = Options { calls_stubs, ..arguments.options };
         faults.extend(more);
         faults.extend(doubts(&linker, &inputs));
@@ -103,11 +107,26 @@ impl Audit {
             faults.push(EXPERIMENTAL.to_owned());
         }
         let link = Link { linker: linker.linker, options: &options, inputs: &inputs };
-        let prediction = link.predict();
+        let prediction = match obstacles.as_slice() {
+            [] => link.predict(),
+            obstacles => link.stopped(obstacles),
+        };
         let mut coverage = Coverage::of(&inputs, &prediction);
         coverage.stubs = options.calls_stubs && !prediction.stubs_described && coverage.code > 0;
-        let remedies = remedy::remedies(&link, &prediction);
-        Audit { linker, options, inputs, prediction, coverage, remedies, undecided: faults }
+        let remedies = match obstacles.as_slice() {
+            [] => remedy::remedies(&link, &prediction),
+            obstacles => remedy::of_obstacles(obstacles),
+        };
+        Audit {
+            linker,
+            options,
+            inputs,
+            obstacles,
+            prediction,
+            coverage,
+            remedies,
+            undecided: faults,
+        }
     }
 
     /// Whether there is something to do.
@@ -127,16 +146,19 @@ impl Audit {
     }
 }
 
-/// Reads the linker scripts of the command line, which may discard SFrame.
+/// Reads the linker scripts of the command line, which may discard SFrame. Missing ones are obstacles.
 fn discards(arguments: &mut Arguments) -> Vec<String> {
     let mut faults = Vec::new();
     for path in &arguments.scripts {
-        let bytes = sframe_input::FileBytes::open(path);
+        let places = arguments.folders.iter().map(|folder| folder.join(path));
+        let place = [path.clone()].into_iter().chain(places).find(|place| place.exists());
+        let Some(place) = place else { continue };
+        let bytes = sframe_input::FileBytes::open(&place);
         let text = bytes.as_ref().ok().filter(|bytes| script::is_script(bytes));
         match text.and_then(|bytes| str::from_utf8(bytes).ok()) {
             Some(text) => arguments.options.script_discards |= script::discards(text),
             None => {
-                let path = sframe_record::text::printable_path(path);
+                let path = sframe_record::text::printable_path(&place);
                 faults.push(format!("the linker script {path} cannot be read"));
             }
         }

@@ -24,8 +24,6 @@ const SOURCES: [&str; 19] = [
 ];
 /// Options of compilers whose values are names of files that they do not read.
 const OTHERS: [&str; 3] = ["-o", "-dumpbase", "-main-file-name"];
-/// Follows the name of a source where its object is meant.
-pub(crate) const COMPILED: &str = " (compiled)";
 
 /// Why a command cannot be audited.
 #[derive(Debug)]
@@ -61,8 +59,8 @@ impl std::error::Error for DriverError {}
 pub(crate) struct Planned {
     pub(crate) linker: Identity,
     pub(crate) arguments: Vec<OsString>,
-    /// The folders in which the linker itself looks for libraries.
-    pub(crate) folders: Vec<PathBuf>,
+    /// The folders in which the linker itself looks for libraries; `None` if they cannot be found out.
+    pub(crate) folders: Option<Vec<PathBuf>>,
     /// Names of objects that were compiled for this audit: the sources.
     pub(crate) names: HashMap<PathBuf, String>,
     /// The objects of sources.
@@ -92,7 +90,11 @@ pub(crate) fn plan(command: &[OsString]) -> Result<Planned, DriverError> {
     let arguments = words.map(OsString::from).collect();
     let version = run(Command::new(&path).arg("--version"))?;
     let linker = Identity::of_version(version.text.lines().next().unwrap_or_default());
-    let folders = if linker.linker.is_gnu_ld() { search_folders(&path) } else { Vec::new() };
+    // Drivers name the folders of the other linkers (-L).
+    let folders = match linker.linker.is_gnu_ld() {
+        true => Some(search_folders(&path)).filter(|folders| !folders.is_empty()),
+        false => Some(Vec::new()),
+    };
     let names = renamed.named();
     Ok(Planned { linker, arguments, folders, names, _objects: objects })
 }
@@ -128,7 +130,7 @@ impl Renamed<'_> {
     fn named(&self) -> HashMap<PathBuf, String> {
         let named = self.sources.iter().filter_map(|(name, source)| {
             let place = self.names.get(name)?;
-            Some((PathBuf::from(place), format!("{}{COMPILED}", printable(source))))
+            Some((PathBuf::from(place), printable(source)))
         });
         named.collect()
     }
@@ -312,6 +314,6 @@ mod tests {
         );
         assert_eq!(renamed.word("/tmp/x.o"), "/t/1-x.o");
         let named = |place: &str| renamed.named().get(Path::new(place)).cloned();
-        assert_eq!(named("/t/1-x.o").as_deref(), Some("a.c (compiled)"));
+        assert_eq!(named("/t/1-x.o").as_deref(), Some("a.c"));
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// An object, archive member or shared object that takes part in the link.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Input {
-    /// Its path; that of a member is `archive.a(member.o)`.
+    /// Its path; that of a member is `archive.a(member.o)`, and that of a compiled object its source.
     pub name: String,
     /// How it gets into the link.
     pub kind: InputKind,
@@ -22,6 +22,9 @@ pub struct Input {
     pub code: u64,
     /// Its SFrame sections. More than one is unusual.
     pub sframe: Vec<Sframe>,
+    /// The source that its symbols name, which lld prints.
+    #[serde(skip)]
+    pub source: Option<String>,
     /// Its COMDAT groups with code: the linker keeps one group of a name.
     pub groups: Vec<Group>,
     /// Global functions that its code calls through the PLT, if they may be defined elsewhere at run time.
@@ -38,6 +41,8 @@ pub enum InputKind {
     /// An object that the command names.
     #[default]
     Object,
+    /// An object that the audited command compiles.
+    Compiled,
     /// A startup object of the C library or compiler (`crt1.o` and others).
     Startup,
     /// An object in an archive.
@@ -130,6 +135,18 @@ pub struct Group {
     pub functions: u64,
     /// The bytes of code that they take.
     pub described: u64,
+    /// Where SFrame refers to its sections.
+    #[serde(skip)]
+    pub references: Vec<References>,
+}
+
+/// The places in an SFrame section that refer to one section of code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct References {
+    /// The name of the section of code.
+    pub section: String,
+    /// Offsets in the SFrame section.
+    pub places: Vec<u64>,
 }
 
 impl Sframe {

@@ -2,6 +2,7 @@
 
 mod archive;
 mod names;
+mod refused;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,8 @@ use sframe_record::text::printable_path;
 use crate::arguments::{Arguments, Item, Mode};
 use crate::input::{Input, InputKind};
 use crate::linker::Linker;
-use crate::object::{Object, Symbols};
+use crate::object::{Object, Refusal, Symbols};
+use crate::obstacle::{Obstacle, ObstacleKind};
 use crate::options::Output;
 use crate::script::{self, Part};
 use archive::Archive;
@@ -32,21 +34,28 @@ const MOST_FAULTS: usize = 1_000;
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) inputs: Vec<Input>,
+    /// Inputs with which the link fails.
+    pub(crate) obstacles: Vec<Obstacle>,
     /// What could not be found or read.
     pub(crate) faults: Vec<String>,
     /// Some code calls a function that may be in another module, so that the linker makes stubs.
     pub(crate) calls_stubs: bool,
 }
 
-/// Loads the inputs that a command line names. `folders` are the linker's own library folders, `names` other names of files
-/// for people.
+/// Loads the inputs that a command line names. `folders` are the linker's own library folders, if they are known, `names`
+/// other names of files for people.
 pub(crate) fn load(
     linker: Linker,
     arguments: &Arguments,
-    folders: &[PathBuf],
+    folders: Option<&[PathBuf]>,
     names: HashMap<PathBuf, String>,
 ) -> Loaded {
-    let mut loader = Loader { names, ..Loader::new(linker, arguments, folders) };
+    let mut loader = Loader {
+        names,
+        knows_folders: folders.is_some(),
+        ..Loader::new(linker, arguments, folders.unwrap_or_default())
+    };
+    loader.unopened_arguments();
     for item in &arguments.items {
         loader.item(item, 0);
     }
@@ -88,6 +97,10 @@ struct Loader<'a> {
     fresh: Vec<Vec<u8>>,
     /// mold pulls in members: what they define no longer changes its choice.
     is_marking: bool,
+    /// All folders in which the linker looks for libraries are known.
+    knows_folders: bool,
+    /// The scripts that are being read, each named by the one before it.
+    scripts: Vec<PathBuf>,
     /// The number of files that scripts named.
     files_named: usize,
     script_bytes: usize,
@@ -114,6 +127,8 @@ impl<'a> Loader<'a> {
             needed: arguments.needed.iter().cloned().collect(),
             fresh: Vec::new(),
             is_marking: false,
+            knows_folders: false,
+            scripts: Vec::new(),
             files_named: 0,
             script_bytes: 0,
         }
@@ -130,7 +145,7 @@ impl<'a> Loader<'a> {
             Item::File(path, mode) => self.file(path, *mode, depth),
             Item::Library(name, mode) => match names::library(&self.folders, name, *mode) {
                 Some(path) => self.file(&path, *mode, depth),
-                None => self.fault(format!("-l{} is not found", printable_path(Path::new(name)))),
+                None => self.no_library(name, *mode),
             },
             Item::StartGroup => self.groups.push(Vec::new()),
             Item::EndGroup => self.end_group(),
@@ -159,10 +174,14 @@ impl<'a> Loader<'a> {
     fn file(&mut self, path: &Path, mode: Mode, depth: u32) {
         let bytes = match FileBytes::open(path) {
             Ok(bytes) => bytes,
-            Err(error) => {
-                return self.fault(format!("{}: {error}", printable_path(path)));
-            }
+            Err(error) => return self.unopened(ObstacleKind::Unopened, path, &error),
         };
+        if mode.binary {
+            return;
+        }
+        if bytes.is_empty() {
+            return self.refused(ObstacleKind::Empty, &printable_path(path));
+        }
         if sframe_input::archive::is_archive(&bytes) {
             return self.archive(path, bytes, mode);
         }
@@ -172,18 +191,32 @@ impl<'a> Loader<'a> {
                 return self.fault(format!("linker scripts have more than {SCRIPTS} bytes"));
             }
             let text = str::from_utf8(&bytes).unwrap_or_default().to_owned();
+            if !script::begins(&text) {
+                return self.refused(ObstacleKind::of_text(&text), &printable_path(path));
+            }
             return self.script(path, &text, mode, depth);
         }
-        let name = self.names.get(path).cloned().unwrap_or_else(|| printable_path(path));
+        let source = self.names.get(path).cloned();
+        let is_compiled = source.is_some();
+        let name = source.unwrap_or_else(|| printable_path(path));
         match Object::read(&name, &bytes) {
-            Ok(object) => self.object(path, object, mode),
-            Err(error) => self.fault(format!("{name}: {error}")),
+            Ok(mut object) => {
+                if is_compiled && object.input.kind == InputKind::Object {
+                    object.input.kind = InputKind::Compiled;
+                }
+                self.object(path, object, mode);
+            }
+            Err(Refusal::Obstacle(ObstacleKind::Executable)) if mode.just_symbols => {}
+            Err(refusal) => self.unread(refusal, &name),
         }
     }
 
     fn object(&mut self, path: &Path, mut object: Object, mode: Mode) {
         if mode.just_symbols {
             return self.define(&object.symbols);
+        }
+        if object.is_program && self.linker.is_gnu_ld() {
+            return self.refused(ObstacleKind::Executable, &object.input.name);
         }
         if object.input.kind == InputKind::Shared {
             let is_needed = object.symbols.defined.iter().any(|name| self.needed.contains(name));
@@ -202,9 +235,10 @@ impl<'a> Loader<'a> {
         if depth >= DEEPEST || parts.is_empty() {
             return self.fault(format!("{}: it names no inputs", printable_path(path)));
         }
+        self.scripts.push(path.to_owned());
         for part in parts {
             if self.files_named > NAMED {
-                return;
+                break;
             }
             match part {
                 Part::StartGroup => self.groups.push(Vec::new()),
@@ -219,6 +253,7 @@ impl<'a> Loader<'a> {
                 }
             }
         }
+        self.scripts.pop();
     }
 
     /// An input that a script names.
@@ -234,18 +269,18 @@ impl<'a> Loader<'a> {
             names::in_script(&self.arguments.sysroot, &self.folders, script, Path::new(name));
         match found {
             Some(path) => self.file(&path, mode, depth),
-            None => {
-                let script = printable_path(script);
-                self.fault(format!(
-                    "{}, which {script} names, is not found",
-                    printable_path(Path::new(name))
-                ));
-            }
+            None => self.not_found(script, Path::new(name)),
         }
     }
 
     fn archive(&mut self, path: &Path, bytes: FileBytes, mode: Mode) {
         let archive = Archive::open(path, bytes, &mut self.loaded.faults);
+        for (name, error) in archive.unopened() {
+            self.no_member(name, error, mode);
+        }
+        if !archive.has_index() && !mode.whole_archive {
+            self.refused(ObstacleKind::NoIndex, &printable_path(path));
+        }
         let number = self.archives.len();
         let members = archive.members();
         self.remember(&archive, number);
@@ -370,7 +405,10 @@ impl<'a> Loader<'a> {
                 object.input.pulled_by = needed.map(sframe_record::text::printable);
                 self.add(object);
             }
-            Err(fault) => self.fault(fault),
+            Err((name, Refusal::Obstacle(ObstacleKind::NotElf))) if needed.is_none() => {
+                self.refused(ObstacleKind::MemberNotElf, &name);
+            }
+            Err((name, refusal)) => self.fault(format!("{name}: {refusal}")),
         }
     }
 

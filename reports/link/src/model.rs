@@ -6,13 +6,17 @@
 mod append;
 mod gnu;
 mod mold;
+mod other;
 mod wild;
 
+pub(crate) use gnu::clashes;
+pub(crate) use other::with_long_starts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::input::{Input, SectionType, Sframe};
 use crate::linker::Linker;
+use crate::obstacle::{self, Obstacle};
 use crate::options::{Options, Output};
 
 /// A link, as far as it matters for SFrame.
@@ -162,7 +166,7 @@ impl Link<'_> {
                 Linker::Gold | Linker::Lld => append::predict(self, &duplicates),
                 Linker::Mold => mold::predict(self, &duplicates),
                 Linker::Wild => wild::predict(self),
-                Linker::Other => Prediction::default(),
+                Linker::Other => other::predict(self),
             }
         };
         if prediction.fates.is_empty() {
@@ -172,6 +176,18 @@ impl Link<'_> {
         }
         prediction.at_most = self.options.gc_sections;
         prediction
+    }
+
+    /// The outcome if there are inputs with which the link fails, whatever SFrame they have.
+    pub(crate) fn stopped(&self, obstacles: &[Obstacle]) -> Prediction {
+        let is_observed = !matches!(self.linker, Linker::Wild | Linker::Other);
+        Prediction {
+            outcome: Outcome::Fails,
+            status: is_observed.then_some(1),
+            messages: obstacle::printed(self.linker, obstacles),
+            fates: self.fates(|_, _| Fate::Lost),
+            ..Prediction::default()
+        }
     }
 
     /// The inputs with an SFrame section that has bytes, by number.

@@ -3,14 +3,18 @@
 mod comment;
 mod sections;
 mod symbols;
+mod truncated;
+
+use std::fmt;
 
 use object::read::elf::ElfFile64;
-use object::{Endianness, Object as _};
+use object::{Endianness, Object as _, elf};
 use sframe_record::text::printable;
 use sframe_validator::Endian;
-use sframe_validator::elf::{EM_AARCH64, EM_S390, EM_X86_64, Elf, ElfKind};
+use sframe_validator::elf::{EM_AARCH64, EM_S390, EM_X86_64, Elf, ElfError, ElfKind};
 
 use crate::input::{Input, InputKind};
+use crate::obstacle::ObstacleKind;
 pub(crate) use symbols::Symbols;
 
 /// The first bytes of LLVM bitcode.
@@ -21,6 +25,26 @@ const BITCODE: &[u8] = b"BC\xc0\xde";
 pub(crate) struct Object {
     pub(crate) input: Input,
     pub(crate) symbols: Symbols,
+    /// It is a position-independent program, which only GNU ld tells apart from a shared object.
+    pub(crate) is_program: bool,
+}
+
+/// Why an object cannot take part in a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The link fails with it.
+    Obstacle(ObstacleKind),
+    /// It cannot be read here.
+    Fault(String),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Obstacle(kind) => f.write_str(kind.reason()),
+            Refusal::Fault(fault) => f.write_str(fault),
+        }
+    }
 }
 
 impl Object {
@@ -28,19 +52,24 @@ impl Object {
     ///
     /// # Errors
     /// Returns the reason if it cannot take part in a link.
-    pub(crate) fn read(name: &str, data: &[u8]) -> Result<Object, String> {
+    pub(crate) fn read(name: &str, data: &[u8]) -> Result<Object, Refusal> {
         if data.starts_with(BITCODE) {
             let input =
                 Input { name: name.to_owned(), kind: InputKind::Bitcode, ..Input::default() };
-            return Ok(Object { input, symbols: Symbols::default() });
+            return Ok(Object { input, ..Object::default() });
         }
-        let elf = Elf::parse(data).map_err(|error| error.to_string())?;
+        if let Some(kind) = truncated::kind(data) {
+            return Err(Refusal::Obstacle(kind));
+        }
+        let elf = Elf::parse(data).map_err(|error| match error {
+            ElfError::NotElf => Refusal::Obstacle(ObstacleKind::NotElf),
+            other => Refusal::Fault(other.to_string()),
+        })?;
         let kind = match elf.kind() {
             ElfKind::Relocatable => InputKind::Object,
             ElfKind::Shared => InputKind::Shared,
-            ElfKind::Executable | ElfKind::Other(_) => {
-                return Err("it is neither a relocatable nor a shared object".to_owned());
-            }
+            ElfKind::Executable => return Err(Refusal::Obstacle(ObstacleKind::Executable)),
+            ElfKind::Other(_) => return Err(Refusal::Obstacle(ObstacleKind::OtherType)),
         };
         let mut input = Input {
             name: name.to_owned(),
@@ -64,10 +93,22 @@ impl Object {
                 input.kind = InputKind::Bitcode;
             }
             input.calls = symbols.calls.clone();
+            input.source.clone_from(&symbols.source);
         }
         input.producers = comment::producers(&elf);
-        Ok(Object { input, symbols })
+        let is_program = kind == InputKind::Shared && file.as_ref().is_ok_and(is_program);
+        Ok(Object { input, symbols, is_program })
     }
+}
+
+/// Whether `DT_FLAGS_1` has `DF_1_PIE`.
+fn is_program(file: &ElfFile64<'_, Endianness>) -> bool {
+    let dynamic = file.elf_section_table().dynamic(file.endian(), file.data()).ok().flatten();
+    let entries = dynamic.map(|(entries, _)| entries).unwrap_or_default();
+    entries.iter().any(|entry| {
+        let is_flags = entry.d_tag.get(file.endian()) == elf::DT_FLAGS_1;
+        is_flags && entry.d_val.get(file.endian()) & elf::DF_1_PIE.0 != 0
+    })
 }
 
 fn machine(number: u16) -> String {

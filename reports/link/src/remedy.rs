@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::driver::COMPILED;
-use crate::input::{Input, InputKind, Sframe};
+use crate::input::{Input, InputKind, SectionType, Sframe};
 use crate::linker::Linker;
-use crate::model::{Fate, Link, Outcome, Prediction};
+use crate::model::{Fate, Link, Outcome, Prediction, with_long_starts};
+use crate::obstacle::{Obstacle, ObstacleKind};
 
 /// The number of inputs that a remedy lists by name.
 const LISTED: usize = 20;
@@ -30,7 +30,8 @@ impl Remedy {
 pub(crate) fn remedies(link: &Link<'_>, prediction: &Prediction) -> Vec<Remedy> {
     let mut remedies = Vec::new();
     match prediction.outcome {
-        Outcome::Merged | Outcome::NoSframe | Outcome::Unknown => return remedies,
+        Outcome::Unknown => return of_unknown(link),
+        Outcome::Merged | Outcome::NoSframe => return remedies,
         Outcome::Dropped if link.options.discard_sframe || link.options.script_discards => {
             return remedies;
         }
@@ -63,8 +64,44 @@ pub(crate) fn remedies(link: &Link<'_>, prediction: &Prediction) -> Vec<Remedy> 
     remedies
 }
 
+/// The remedies if a linker that was not observed fails because of the relocation of version 3.
+fn of_unknown(link: &Link<'_>) -> Vec<Remedy> {
+    let inputs: Vec<&Input> = with_long_starts(link).collect();
+    if inputs.is_empty() || link.linker != Linker::Other {
+        return Vec::new();
+    }
+    another_linker(link).into_iter().chain([remove(&inputs)]).collect()
+}
+
+/// The remedies for inputs with which the link fails.
+pub(crate) fn of_obstacles(obstacles: &[Obstacle]) -> Vec<Remedy> {
+    let named = |fits: fn(&Obstacle) -> bool| {
+        let names: Vec<&str> = obstacles
+            .iter()
+            .filter(|found| fits(found))
+            .map(|found| found.input.as_str())
+            .collect();
+        (!names.is_empty()).then(|| listed(&names))
+    };
+    let missing = named(|found| found.kind.is_missing() && found.kind != ObstacleKind::NoLibrary);
+    let libraries = named(|found| found.kind == ObstacleKind::NoLibrary);
+    let archives = named(|found| found.kind == ObstacleKind::NoIndex);
+    let others = named(|found| !found.kind.is_missing() && found.kind != ObstacleKind::NoIndex);
+    let remedies = [
+        missing.map(|names| format!("build {names} first, or correct the path")),
+        libraries.map(|names| format!("install the library of {names}, or add its folder with -L")),
+        archives.map(|names| format!("make the index: ranlib {names}")),
+        others.map(|names| format!("replace {names} with an object, or leave it out")),
+        Some(
+            "then audit the link again: SFrame is not judged before all inputs are there"
+                .to_owned(),
+        ),
+    ];
+    remedies.into_iter().flatten().map(Remedy::new).collect()
+}
+
 /// The inputs whose SFrame this linker cannot merge.
-fn offenders<'a>(link: &Link<'a>) -> Vec<&'a Input> {
+pub(crate) fn offenders<'a>(link: &Link<'a>) -> Vec<&'a Input> {
     let with = |input: &&Input| input.is_copied() && input.section().is_some();
     let inputs = link.inputs.iter().filter(with);
     let merges =
@@ -74,27 +111,31 @@ fn offenders<'a>(link: &Link<'a>) -> Vec<&'a Input> {
 
 /// Whether a linker merges a section.
 fn merges(linker: Linker, section: &Sframe) -> bool {
+    let Some(version) = section.version() else { return false };
     let usable = section.relocated || section.functions == 0;
     usable
-        && section.version() == linker.writes()
+        && linker.writes() == Some(version)
         && match linker {
             Linker::Ld244 => !section.is_pc_relative() && !section.row_after_end,
             Linker::Ld240 => !section.row_after_end,
+            Linker::Ld247 => section.section_type == SectionType::GnuSframe,
             _ => true,
         }
 }
 
 /// Linkers that merge the SFrame of all inputs.
 fn another_linker(link: &Link<'_>) -> Option<Remedy> {
-    let sections: Vec<&Sframe> =
-        link.inputs.iter().filter(|input| input.is_copied()).filter_map(Input::section).collect();
     let all = |linker: &&Linker| {
-        **linker != link.linker && sections.iter().all(|section| merges(**linker, section))
+        let prediction = Link { linker: **linker, ..*link }.predict();
+        let is_sound = prediction.status == Some(0) && prediction.notes.is_empty();
+        **linker != link.linker && is_sound && prediction.outcome == Outcome::Merged
     };
     let names: Vec<String> =
         Linker::MODELLED.iter().filter(all).map(|linker| named(*linker)).collect();
-    (!sections.is_empty() && !names.is_empty()).then(|| {
-        Remedy::new(format!("link with {}, which merges these sections", names.join(" or ")))
+    let merge = if names.len() == 1 { "merges" } else { "merge" };
+    (!names.is_empty()).then(|| {
+        let names = names.join(" or ");
+        Remedy::new(format!("link with {names}, which {merge} these sections"))
     })
 }
 
@@ -111,7 +152,7 @@ fn named(linker: Linker) -> String {
 fn assemble(link: &Link<'_>, offenders: &[&Input]) -> Option<Remedy> {
     let own: Vec<&str> = offenders
         .iter()
-        .filter(|input| input.kind == InputKind::Object)
+        .filter(|input| matches!(input.kind, InputKind::Object | InputKind::Compiled))
         .map(|input| input.name.as_str())
         .collect();
     let assembler = match link.linker.writes()? {
@@ -128,38 +169,38 @@ fn assemble(link: &Link<'_>, offenders: &[&Input]) -> Option<Remedy> {
 
 fn remove(offenders: &[&Input]) -> Remedy {
     let names: Vec<&str> = offenders.iter().map(|input| input.name.as_str()).collect();
-    Remedy {
-        text: format!(
-            "remove the section from {} (the commands change these files, except startup objects)",
-            listed(&names)
+    let names = listed(&names);
+    let startup = offenders.iter().filter(|input| input.kind == InputKind::Startup).count();
+    let text = match startup {
+        0 => format!("remove the section from {names} (the commands change these files)"),
+        all if all == offenders.len() => {
+            format!("remove the section from copies of {names}, and link with the copies")
+        }
+        _ => format!(
+            "remove the section from {names} (the commands change these files, except startup objects)"
         ),
-        commands: offenders.iter().take(LISTED).map(|input| removal(input)).collect(),
-    }
+    };
+    Remedy { text, commands: offenders.iter().take(LISTED).map(|input| removal(input)).collect() }
 }
 
 fn removal(input: &Input) -> String {
     let member = input.name.strip_suffix(')').and_then(|name| name.rsplit_once('('));
-    match member.filter(|_| input.kind == InputKind::Member) {
-        Some((archive, member)) => {
+    let name = quoted(&input.name);
+    match (input.kind, member) {
+        (InputKind::Member, Some((archive, member))) => {
             let (archive, member) = (quoted(archive), quoted(member));
             format!(
                 "ar x {archive} {member} && objcopy --remove-section .sframe {member} && ar r {archive} {member}"
             )
         }
-        None if input.kind == InputKind::Startup => {
-            let (file, name) = (&input.name, input.name.rsplit('/').next().unwrap_or_default());
-            let (file, name) = (quoted(file), quoted(name));
-            format!("objcopy --remove-section .sframe {file} {name} (and link with cc -B.)")
+        (InputKind::Startup, _) => {
+            let copy = quoted(input.name.rsplit('/').next().unwrap_or_default());
+            format!("objcopy --remove-section .sframe {name} {copy} (and link with cc -B.)")
         }
-        None => match input.name.strip_suffix(COMPILED) {
-            Some(source) => {
-                let source = quoted(source);
-                format!(
-                    "cc -c {source} -o object.o && objcopy --remove-section .sframe object.o (and link object.o instead)"
-                )
-            }
-            None => format!("objcopy --remove-section .sframe {}", quoted(&input.name)),
-        },
+        (InputKind::Compiled, _) => format!(
+            "cc -c {name} -o object.o && objcopy --remove-section .sframe object.o (and link object.o instead)"
+        ),
+        _ => format!("objcopy --remove-section .sframe {name}"),
     }
 }
 

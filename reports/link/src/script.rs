@@ -25,6 +25,53 @@ pub(crate) fn is_script(data: &[u8]) -> bool {
         && str::from_utf8(data).is_ok_and(|text| !text.contains('\0'))
 }
 
+/// Words with which a script can begin.
+const COMMANDS: [&str; 31] = [
+    "ASSERT",
+    "AS_NEEDED",
+    "ENTRY",
+    "EXTERN",
+    "FORCE_COMMON_ALLOCATION",
+    "FORCE_GROUP_ALLOCATION",
+    "GROUP",
+    "HIDDEN",
+    "INCLUDE",
+    "INHIBIT_COMMON_ALLOCATION",
+    "INPUT",
+    "INSERT",
+    "LD_FEATURE",
+    "MAP",
+    "MEMORY",
+    "NOCROSSREFS",
+    "NOCROSSREFS_TO",
+    "OUTPUT",
+    "OUTPUT_ARCH",
+    "OUTPUT_FORMAT",
+    "OVERWRITE_SECTIONS",
+    "PHDRS",
+    "PROVIDE",
+    "PROVIDE_HIDDEN",
+    "REGION_ALIAS",
+    "SEARCH_DIR",
+    "SECTIONS",
+    "STARTUP",
+    "SYSLIB",
+    "TARGET",
+    "VERSION",
+];
+
+/// Whether a text begins as a script does: with a command, or with a definition of a symbol. One without words is a script
+/// too.
+pub(crate) fn begins(text: &str) -> bool {
+    let lines = text.lines().skip_while(|line| line.trim_start().starts_with('#'));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let words = words(&text);
+    let mut words = words.iter().skip_while(|word| *word == ";").map(String::as_str);
+    let Some(first) = words.next() else { return true };
+    let is_defined = first.contains('=') || words.next().is_some_and(|word| word.contains('='));
+    is_defined || COMMANDS.contains(&first)
+}
+
 /// The inputs that a script names, in order.
 pub(crate) fn parts(text: &str) -> Vec<Part> {
     let mut words = words(text).into_iter().peekable();
@@ -137,6 +184,21 @@ mod tests {
             Some(&[input("libgcc_s.so.1", false), input("-lgcc", false)][..])
         );
         assert_eq!(parts("INPUT(a.o,\"b c.o\")"), [input("a.o", false), input("b c.o", false)]);
+    }
+
+    /// GNU ld, gold, lld and mold refuse those in the second list (observed), and take the first ones for scripts.
+    #[test]
+    fn texts_that_are_no_scripts_are_seen() {
+        for script in
+            ["", "/* c */\n", "# c\nINPUT ( a.o )", "sym = 5;", "sym=5;", "OUTPUT_FORMAT(x)"]
+        {
+            assert!(begins(script), "{script}");
+        }
+        for text in
+            ["hello, this is a text", "hello (world)", "#!/bin/sh\necho hi\n", "<html>", "\u{7f}EL"]
+        {
+            assert!(!begins(text), "{text}");
+        }
     }
 
     #[test]

@@ -84,6 +84,72 @@ fn another_linker_merges_what_it_promises() {
     assert!(shell(&folder, &readers, command).0, "three functions of leaf.o, two of calls.o");
 }
 
+/// The linkers that a remedy can name, with their programs.
+const NAMED: [(&str, &str, &str); 4] = [
+    ("GNU ld 2.40", "2.40", "ld.bfd"),
+    ("GNU ld 2.41 to 2.44", "2.44", "ld.bfd"),
+    ("GNU ld 2.46 or later", "2.47.50", "ld.bfd"),
+    ("mold 3", "mold", "mold"),
+];
+
+/// A copy of `leaf.o` of 2.47.50 whose section has no magic number.
+fn without_magic(folder: &Path) -> PathBuf {
+    let golden = fs::read(corpus().join("golden/2.47.50/x86_64/leaf.o")).expect("an object");
+    let magic = [0xe2, 0xde, 3];
+    let start = golden.windows(3).position(|bytes| bytes == magic).expect("a header");
+    let mut bytes = golden;
+    bytes[start] = 0;
+    let path = folder.join("damaged.o");
+    fs::write(&path, bytes).expect("written");
+    path
+}
+
+/// Every linker that a remedy names merges the sections, without a message. No linker merges a section without the magic
+/// number.
+#[test]
+fn every_linker_that_is_named_merges() {
+    let folder = folder!("remedies-named");
+    let golden = corpus().join("golden");
+    let damaged = without_magic(&folder);
+    let of = |version: &str, name: &str| golden.join(version).join("x86_64").join(name);
+    let versions = ["2.40", "2.44", "2.47.50"];
+    let mut cases: Vec<(Vec<PathBuf>, bool)> = vec![(vec![damaged.clone()], false)];
+    for first in versions {
+        cases.push((vec![of(first, "leaf.o"), damaged.clone()], false));
+        for second in versions {
+            cases.push((vec![of(first, "leaf.o"), of(second, "calls.o")], first == second));
+        }
+    }
+    let (mut named, mut merged) = (0, 0);
+    for (inputs, can_be_merged) in cases {
+        let files: Vec<String> = inputs.iter().map(|input| input.display().to_string()).collect();
+        for linker in Linker::MODELLED {
+            let mut arguments = vec![PathBuf::from("-shared")];
+            arguments.extend(inputs.iter().cloned());
+            let texts = audit(linker, &arguments).remedies.into_iter().map(|remedy| remedy.text);
+            let promises: Vec<String> =
+                texts.filter(|text| text.contains("these sections")).collect();
+            assert!(can_be_merged || promises.is_empty(), "{linker} {files:?}: {promises:?}");
+            for (name, toolchain, program) in NAMED {
+                if !promises.iter().any(|promise| promise.contains(name)) {
+                    continue;
+                }
+                named += 1;
+                let Some(programs) = tools::toolchain(toolchain) else { continue };
+                let link = format!("{program} -shared -o out {}", files.join(" "));
+                assert_eq!(shell(&folder, &programs, &link), (true, String::new()), "{name}");
+                let reader = if toolchain == "2.40" { "2.40" } else { "2.47.50" };
+                let Some(readers) = tools::toolchain(reader) else { continue };
+                let count = "test $(readelf --sframe -W out | grep -c 'func idx') -ge 5";
+                assert!(shell(&folder, &readers, count).0, "{name}: {files:?}");
+                merged += 1;
+            }
+        }
+    }
+    assert!(named >= 18, "{named}");
+    assert!(!tools::are_required() || merged == named, "{merged} of {named}");
+}
+
 /// `-Wa,--gsframe=no` of GNU as 2.47.50.
 #[test]
 fn the_assembler_has_the_option_that_is_named() {

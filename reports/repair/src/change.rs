@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use sframe_synthesis::CannotInsert;
 use sframe_validator::unwind::CodeAddress;
 
 /// A change to the file.
@@ -67,6 +68,8 @@ pub enum Change {
         /// Its size now.
         to: u64,
     },
+    /// The linked file, which had no PT_GNU_SFRAME, has one. The program headers are in a new segment.
+    SegmentAdded,
     /// PT_GNU_SFRAME, which led to an empty section, is an unused program header (PT_NULL).
     SegmentRemoved {
         /// Its size in the file before.
@@ -97,8 +100,8 @@ pub enum Loss {
         /// How many bytes.
         bytes: usize,
     },
-    /// The linked file has no PT_GNU_SFRAME, and no room for one, so readers of program headers do not find the section.
-    NoSegment,
+    /// The linked file has no PT_GNU_SFRAME and does not get one, so readers of program headers do not find the section.
+    NoSegment(CannotInsert),
 }
 
 impl fmt::Display for Change {
@@ -138,6 +141,9 @@ impl fmt::Display for Change {
             Change::SegmentResized { from, to } => {
                 write!(f, "changed the size of PT_GNU_SFRAME from {from:#x} to {to:#x}")
             }
+            Change::SegmentAdded => f.write_str(
+                "added PT_GNU_SFRAME; the program headers are in a new segment at the end",
+            ),
             Change::SegmentRemoved { from } => {
                 write!(f, "removed PT_GNU_SFRAME, which gave an empty section {from:#x} bytes")
             }
@@ -159,9 +165,10 @@ impl fmt::Display for Loss {
             Loss::AuxiliaryHeader { bytes } => {
                 write!(f, "{} of auxiliary header", Counted(bytes, "byte"))
             }
-            Loss::NoSegment => f.write_str(
-                "the file has no PT_GNU_SFRAME program header, and no room for one: readers that \
-                 look for it do not find the section",
+            Loss::NoSegment(reason) => write!(
+                f,
+                "kernels and C libraries do not find the section: the file has no PT_GNU_SFRAME program header, and \
+                 cannot get one: {reason}; link with GNU ld or mold"
             ),
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! [`repair`] merges sections that were appended to each other, sorts the functions, corrects start addresses that the
 //! linker did not adjust, removes duplicate functions and redundant rows, moves relocations that `ld -r` left where they
-//! were, and corrects the size in the program header. Everything else in the file stays where it is.
+//! were, and corrects the size in the program header. A linked file without PT_GNU_SFRAME gets one: its program headers
+//! move to a new segment at its end, because they have no room to grow. Everything else in the file stays where it is.
 //!
 //! The result is checked by the rules and compared with the file's CFI before it is returned. A file whose start
 //! addresses cannot be determined is refused.
@@ -17,7 +18,7 @@
 //!     println!("{change}");
 //! }
 //! assert_eq!(repaired.changes[0].to_string(), "merged 8 sections into one");
-//! assert_eq!(repaired.bytes.len(), appended.len());
+//! assert_eq!(repaired.changes[2].to_string(), "added PT_GNU_SFRAME; the program headers are in a new segment at the end");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -39,6 +40,7 @@ pub use change::{Change, Loss};
 pub use error::RepairError;
 
 use sframe_oracle::cfi::CfiSource;
+use sframe_synthesis::add_segment;
 use sframe_validator::elf::{Elf, ElfKind, SHT_NOBITS};
 
 use code::Known;
@@ -47,7 +49,7 @@ use place::Place;
 /// A repaired file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repaired {
-    /// The file's bytes, as many as before.
+    /// The file's bytes: as many as before, unless the program headers have moved to a new segment.
     pub bytes: Vec<u8>,
     /// The changes; none if nothing had to be repaired.
     pub changes: Vec<Change>,
@@ -82,16 +84,18 @@ pub fn repair(file: &[u8]) -> Result<Repaired, RepairError> {
         starts::decide(&known, &mut parts, &mut changes)?;
     }
     let merged = merge::merge(&elf, &place, &known, &parts, slack, (&mut changes, &mut lost))?;
-    let bytes = patch::patch(&elf, &place, &merged, &mut changes)?;
-    lost.extend(missing_segment(&elf));
+    let mut bytes = patch::patch(&elf, &place, &merged, &mut changes)?;
+    if elf.kind() != ElfKind::Relocatable && place::segment(&elf).is_none() {
+        match add_segment(&Elf::parse(&bytes)?) {
+            Ok(file) => {
+                bytes = file;
+                changes.push(Change::SegmentAdded);
+            }
+            Err(reason) => lost.push(Loss::NoSegment(reason)),
+        }
+    }
     if !changes.is_empty() {
         verify::verify(&elf, &cfi, &place, &parts, &bytes, &lost)?;
     }
     Ok(Repaired { bytes, changes, lost })
-}
-
-/// A linked file without PT_GNU_SFRAME has no room for one.
-fn missing_segment(elf: &Elf<'_>) -> Option<Loss> {
-    let linked = elf.kind() != ElfKind::Relocatable;
-    (linked && place::segment(elf).is_none()).then_some(Loss::NoSegment)
 }

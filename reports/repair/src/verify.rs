@@ -31,7 +31,7 @@ pub(crate) fn verify(
     let new = of_file(&repaired, cfi)?;
     let is_equal = old == new;
     let is_worse = new.different > old.different || new.undecided > old.undecided;
-    let is_smaller = lost.iter().any(|loss| *loss != Loss::NoSegment);
+    let is_smaller = lost.iter().any(|loss| !matches!(loss, Loss::NoSegment(_)));
     match is_equal || is_smaller && !is_worse {
         true => Ok(()),
         false => Err(RepairError::NewDifference { before: old.different, after: new.different }),

@@ -1,5 +1,9 @@
 //! A section as assembler source, which GNU as and llvm-mc accept.
 //!
+//! It is right only at the end of the source of an object: there, the names of sections are those of the object's code.
+//! Alone, or in a file of its own, it would describe the empty sections of that file. So it begins with a check that a
+//! symbol of the object is defined.
+//!
 //! Start fields refer to symbols or sections, so the linker computes them. They count from themselves, also where the
 //! header's flags do not say so: GNU ld changes them then (observed: 2.40, 2.44). All other fields are bytes.
 
@@ -13,6 +17,10 @@ use sframe_validator::unwind::CodeAddress;
 
 use crate::place::{Place, Written, section_type};
 
+/// The first lines.
+const HEAD: &str = "\
+\t/* Append this to the source of the object from which it was made, and assemble both as one\n\
+\t   file, without --gsframe. In a file of its own, it would describe the code of that file. */\n";
 /// The maximum number of bytes in a line.
 const LINE: usize = 16;
 
@@ -20,6 +28,8 @@ const LINE: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AssemblyError {
+    /// The file is linked: it has no source to which the section could be appended.
+    Linked,
     /// The section cannot be read.
     Section(Error),
     /// No symbol and no section contains a function.
@@ -31,6 +41,9 @@ impl core::error::Error for AssemblyError {}
 impl fmt::Display for AssemblyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            AssemblyError::Linked => f.write_str(
+                "the file is linked, and assembly has to be appended to the source of an object",
+            ),
             AssemblyError::Section(error) => error.fmt(f),
             AssemblyError::NoName(place) => {
                 write!(f, "no symbol or section contains the function at {:#x}", place.address)
@@ -39,13 +52,10 @@ impl fmt::Display for AssemblyError {
     }
 }
 
-/// Writes a section, which was made for `place` in `elf`, as assembler source.
+/// Writes the section of an object as assembler source, to be appended to the object's own source.
 ///
-/// The source of an object's section has to be assembled together with the object's own source. Its functions have the
-/// names of their sections, which assemblers know as symbols, with an offset: a reference to a global symbol would become
-/// a dynamic relocation in a shared library.
-///
-/// The functions of a linked file have their symbols, if there are any, and otherwise the names of their sections.
+/// Its functions have the names of their sections, which assemblers know as symbols, with an offset: a reference to a
+/// global symbol would become a dynamic relocation in a shared library.
 ///
 /// # Errors
 /// [`AssemblyError`].
@@ -53,10 +63,12 @@ pub fn assembly(
     elf: &Elf<'_>,
     symbols: &SymbolTable<'_>,
     written: &Written,
-    place: Place,
 ) -> Result<String, AssemblyError> {
+    if elf.kind() != ElfKind::Relocatable {
+        return Err(AssemblyError::Linked);
+    }
     let bytes = &written.bytes;
-    let placement = written.placement(place);
+    let placement = written.placement(Place::Relocatable);
     let section = Section::parse(bytes, placement).map_err(AssemblyError::Section)?;
     let header = section.header();
     let (directive, width) = match header.version {
@@ -68,7 +80,10 @@ pub fn assembly(
         SHT_PROGBITS => String::new(),
         own => format!(",@{own:#x}"),
     };
-    let mut text = format!("\t.section .sframe,\"a\"{sh_type}\n\t.balign 8\n");
+    let mut text = HEAD.to_owned();
+    text.push_str(&check(symbols));
+    // Writing to a string cannot fail.
+    let _ = write!(text, "\t.section .sframe,\"a\"{sh_type}\n\t.balign 8\n");
     let names = Names::new(elf, symbols);
     let mut position = 0;
     for entry in section.entries() {
@@ -76,13 +91,33 @@ pub fn assembly(
         let field = usize::try_from(entry.offset()).unwrap_or(usize::MAX);
         push_bytes(&mut text, bytes.get(position..field));
         let name = names.of(start).ok_or(AssemblyError::NoName(start))?;
-        // Writing to a string cannot fail.
         let _ = writeln!(text, "\t/* function {} */\n\t{directive} {name} - .", entry.index());
         position = field.saturating_add(width);
     }
     text.push_str("\t/* rows */\n");
     push_bytes(&mut text, bytes.get(position..));
     Ok(text)
+}
+
+/// Fails the assembly if a symbol of the object is not defined before. Without a symbol that any assembler reads, there is
+/// no check.
+fn check(symbols: &SymbolTable<'_>) -> String {
+    let plain = symbols.symbols().iter().filter_map(|symbol| plain(symbol.name.bytes()));
+    let check = |name| {
+        let message = format!("append this to the source of its object, which defines {name}");
+        format!("\t.ifndef {name}\n\t.error \"{message}\"\n\t.endif\n")
+    };
+    plain.take(1).map(check).collect()
+}
+
+/// The name of a symbol that the source defines, if it needs no quotes and is longer than those of registers. Assemblers add
+/// names with `$`.
+fn plain(name: &[u8]) -> Option<&str> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let name = core::str::from_utf8(name).ok().filter(|name| name.len() > 3)?;
+    let is_name =
+        name.as_bytes().iter().all(is_plain) && !name.starts_with(|c: char| c.is_ascii_digit());
+    is_name.then_some(name)
 }
 
 fn push_bytes(text: &mut String, bytes: Option<&[u8]>) {
@@ -109,15 +144,9 @@ impl<'a> Names<'a> {
         Names { elf, symbols, sections }
     }
 
-    /// The symbol or section of a place, with an offset.
+    /// The section or symbol of a place, with an offset.
     fn of(&self, place: CodeAddress) -> Option<String> {
-        let (name, offset) = match self.elf.kind() {
-            ElfKind::Relocatable => self.by_section(place, 0).or_else(|| self.by_symbol(place))?,
-            _ => self.by_symbol(place).or_else(|| {
-                let section = self.elf.code_section_at(place)?;
-                self.by_section(place, section.address)
-            })?,
-        };
+        let (name, offset) = self.by_section(place).or_else(|| self.by_symbol(place))?;
         Some(if offset == 0 { name } else { format!("{name}+{offset:#x}") })
     }
 
@@ -128,10 +157,10 @@ impl<'a> Names<'a> {
     }
 
     /// The section, unless others have the same name.
-    fn by_section(&self, place: CodeAddress, start: u64) -> Option<(String, u64)> {
+    fn by_section(&self, place: CodeAddress) -> Option<(String, u64)> {
         let section = self.elf.code_section_at(place)?;
         (self.sections.get(section.name.bytes()) == Some(&1)).then_some(())?;
-        Some((quoted(section.name.bytes())?, place.address.checked_sub(start)?))
+        Some((quoted(section.name.bytes())?, place.address))
     }
 }
 

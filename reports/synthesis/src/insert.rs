@@ -1,9 +1,9 @@
-//! A section added to a file.
+//! A section added to a file, or the program header for a section that it has.
 //!
 //! An object gets the section and its relocations, after everything that it has.
 //!
 //! Nothing that a linked file has moves, except the program headers, which have to grow. A new segment at the end of the
-//! file and of its memory contains them, and the SFrame section after them. New section headers and their names follow;
+//! file and of its memory contains them, a note, and the SFrame section. New section headers and their names follow;
 //! they are not loaded.
 //!
 //! The distance from file offset to address is that of the first segment, because Linux before 5.18 computes the
@@ -12,26 +12,18 @@
 mod fields;
 mod object;
 mod sections;
+mod segment;
 
 use core::fmt;
 
-use sframe_validator::elf::{
-    Class, Elf, ElfKind, PF_R, PT_GNU_SFRAME, PT_LOAD, SHF_ALLOC, Segment,
-};
+use sframe_validator::elf::{Class, Elf, ElfKind, PT_GNU_SFRAME, SHF_ALLOC, Segment};
 
 use crate::place::{Place, Written, section_type};
-use fields::{FileHeader, ProgramHeader, SEGMENT_HEADER, SectionHeader};
+use fields::{FileHeader, SectionHeader};
+use segment::{Extent, NewSegment, loaded};
 
-/// `PT_PHDR`.
-const PT_PHDR: u32 = 6;
-/// The largest number of program headers or section headers that needs no extended numbering (gABI, "ELF Header").
+/// The smallest number of program headers or section headers that needs extended numbering (gABI, "ELF Header").
 const MOST_HEADERS: u16 = 0xfe00;
-/// The smallest size of a page.
-const PAGE: u64 = 0x1000;
-/// The largest alignment of segments that linkers choose.
-const MOST_ALIGNMENT: u64 = 0x20_0000;
-/// The maximum number of zeros that the file gets.
-const MOST_ZEROS: u64 = 0x400_0000;
 
 /// Why a file cannot get a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +33,16 @@ pub enum CannotInsert {
     Kind,
     /// It has 32-bit headers.
     Class,
-    /// It has an SFrame section or a PT_GNU_SFRAME segment.
+    /// It has an SFrame section, or a PT_GNU_SFRAME segment that is not empty.
     HasSframe,
+    /// Its SFrame section is not in a loaded segment, or there is not exactly one.
+    NotLoaded,
     /// No segment is loaded, so the section would not be loaded either.
     NoSegment,
     /// The sizes in its headers, or their numbers, are unusual.
     Headers,
+    /// Its segments have physical addresses of their own, as those of a kernel.
+    Physical,
     /// No local symbol is in the section of code with this index, so no relocation can refer to it.
     NoSymbol(u32),
     /// There is no address after the last segment, or the first segment's address is lower than its file offset.
@@ -63,10 +59,15 @@ impl fmt::Display for CannotInsert {
             CannotInsert::Kind => f.write_str("the file is no object, program or library"),
             CannotInsert::Class => f.write_str("the file has 32-bit headers"),
             CannotInsert::HasSframe => f.write_str("the file already has an SFrame section"),
+            CannotInsert::NotLoaded => f.write_str("no loaded segment contains its SFrame section"),
             CannotInsert::NoSegment => f.write_str("the file has no loaded segment"),
             CannotInsert::Headers => {
                 f.write_str("the sizes or numbers of the file's headers are unusual")
             }
+            CannotInsert::Physical => f.write_str(
+                "its segments have physical addresses of their own, like those of a kernel, whose loader would not \
+                 know what to do with another segment",
+            ),
             CannotInsert::NoSymbol(section) => {
                 write!(
                     f,
@@ -107,16 +108,6 @@ pub struct Insertion<'e> {
     segment: Option<NewSegment>,
 }
 
-/// The new segment of a linked file.
-#[derive(Clone, Copy, Debug)]
-struct NewSegment {
-    offset: u64,
-    address: u64,
-    alignment: u64,
-    /// The bytes of the program headers before the section: two more than the file has.
-    table: u64,
-}
-
 impl<'e> Insertion<'e> {
     /// Looks for a place.
     ///
@@ -126,19 +117,10 @@ impl<'e> Insertion<'e> {
         if elf.class() != Class::Elf64 {
             return Err(CannotInsert::Class);
         }
-        let has_segment = elf.segments().iter().any(|segment| segment.p_type == PT_GNU_SFRAME);
-        if has_segment || elf.sframe_sections().next().is_some() {
+        if has_segment(elf) || elf.sframe_sections().any(|section| !section.is_segment()) {
             return Err(CannotInsert::HasSframe);
         }
-        let header = FileHeader::read(elf.data(), elf.endian()).ok_or(CannotInsert::Headers)?;
-        let is_usual = header.has_usual_sizes()
-            && header.segments < MOST_HEADERS
-            && header.sections < MOST_HEADERS
-            && usize::from(header.segments) == elf.segments().len()
-            && usize::from(header.sections) == elf.sections().len();
-        if !is_usual {
-            return Err(CannotInsert::Headers);
-        }
+        let header = usual_header(elf)?;
         let segment = match elf.kind() {
             ElfKind::Relocatable => None,
             ElfKind::Executable | ElfKind::Shared => Some(NewSegment::new(elf, &header)?),
@@ -151,7 +133,7 @@ impl<'e> Insertion<'e> {
     #[must_use]
     pub const fn place(&self) -> Place {
         match self.segment {
-            Some(segment) => Place::Linked(segment.address + segment.table),
+            Some(segment) => Place::Linked(segment.section_address()),
             None => Place::Relocatable,
         }
     }
@@ -163,102 +145,92 @@ impl<'e> Insertion<'e> {
     /// large, and [`CannotInsert::NoSymbol`].
     pub fn file(&self, written: &Written) -> Result<Vec<u8>, CannotInsert> {
         match &self.segment {
-            Some(segment) => segment.file(self, &written.bytes),
+            Some(segment) => self.linked_file(segment, &written.bytes),
             None => object::file(self, written),
         }
     }
-}
 
-impl NewSegment {
-    fn new(elf: &Elf<'_>, header: &FileHeader) -> Result<NewSegment, CannotInsert> {
-        let alignment = alignment(elf, header)?;
-        let (offset, address) = free_segment(elf, alignment)?;
-        let table = (u64::from(header.segments) + 2) * SEGMENT_HEADER;
-        Ok(NewSegment { offset, address, alignment, table })
-    }
-
-    fn file(&self, insertion: &Insertion<'_>, section: &[u8]) -> Result<Vec<u8>, CannotInsert> {
-        let elf = insertion.elf;
-        let size = self.table.checked_add(section.len() as u64);
-        let size = size.filter(|size| self.address.checked_add(*size).is_some());
-        let size = size.ok_or(CannotInsert::NoAddress)?;
-        let mut header = insertion.header;
-        let mut file = elf.data().to_vec();
-        extend(&mut file, self.offset)?;
-        for program in self.program_headers(elf, &header, size)? {
-            program.write(&mut file, elf.endian());
-        }
+    fn linked_file(&self, segment: &NewSegment, section: &[u8]) -> Result<Vec<u8>, CannotInsert> {
+        let mut header = self.header;
+        let size = section.len() as u64;
+        let place = segment.place(size).ok_or(CannotInsert::NoAddress)?;
+        let mut file = segment.file(self.elf, &mut header, size, place)?;
         file.extend_from_slice(section);
-        header.segments_offset = self.offset;
-        header.segments += 2;
         if header.sections > 0 {
             let new = SectionHeader {
                 sh_type: section_type(section),
                 flags: SHF_ALLOC,
-                address: self.address + self.table,
-                offset: self.offset + self.table,
-                size: section.len() as u64,
+                address: place.address,
+                offset: place.offset,
+                size: place.size,
                 alignment: 8,
                 ..SectionHeader::default()
             };
-            sections::append(elf, &mut file, &mut header, &[(".sframe", new)])?;
+            let new = [segment.note(), (".sframe", new)];
+            sections::append(self.elf, &mut file, &mut header, &new)?;
         }
-        header.write(&mut file, elf.endian()).ok_or(CannotInsert::Headers)?;
+        header.write(&mut file, self.elf.endian()).ok_or(CannotInsert::Headers)?;
         Ok(file)
     }
+}
 
-    /// The program headers: those of the file, the new segment after the other loaded ones, which have to be in order,
-    /// and PT_GNU_SFRAME.
-    fn program_headers(
-        &self,
-        elf: &Elf<'_>,
-        header: &FileHeader,
-        size: u64,
-    ) -> Result<Vec<ProgramHeader>, CannotInsert> {
-        let NewSegment { offset, address, alignment, table: before } = *self;
-        let mut table = header.program_headers(elf).ok_or(CannotInsert::Headers)?;
-        for program in table.iter_mut().filter(|program| program.p_type == PT_PHDR) {
-            *program = program.at(offset, address, before);
-        }
-        let last = table.iter().rposition(|program| program.p_type == PT_LOAD);
-        let last = last.ok_or(CannotInsert::NoSegment)?;
-        let loaded = ProgramHeader::new(PT_LOAD, PF_R, alignment);
-        table.insert(last + 1, loaded.at(offset, address, size));
-        let sframe = ProgramHeader::new(PT_GNU_SFRAME, PF_R, 8);
-        table.push(sframe.at(offset + before, address + before, size - before));
-        Ok(table)
+/// The file with a PT_GNU_SFRAME program header for the SFrame section that it has: linkers that do not know the section
+/// write none. The section stays where it is.
+///
+/// # Errors
+/// [`CannotInsert`].
+pub fn add_segment(elf: &Elf<'_>) -> Result<Vec<u8>, CannotInsert> {
+    if elf.class() != Class::Elf64 {
+        return Err(CannotInsert::Class);
     }
-}
-
-fn loaded<'e>(elf: &'e Elf<'_>) -> impl Iterator<Item = &'e Segment> {
-    elf.segments().iter().filter(|segment| segment.p_type == PT_LOAD)
-}
-
-/// The largest alignment of the loaded segments: that of the largest pages on which the file can be loaded.
-fn alignment(elf: &Elf<'_>, header: &FileHeader) -> Result<u64, CannotInsert> {
-    let table = header.program_headers(elf).ok_or(CannotInsert::Headers)?;
-    let loaded = table.iter().filter(|program| program.p_type == PT_LOAD);
-    let most = loaded.map(|program| program.alignment).max().ok_or(CannotInsert::NoSegment)?;
-    let is_usual = most <= MOST_ALIGNMENT && (most == 0 || most.is_power_of_two());
-    is_usual.then_some(most.max(PAGE)).ok_or(CannotInsert::Headers)
-}
-
-/// The file offset and address of a segment after the file and its memory.
-fn free_segment(elf: &Elf<'_>, alignment: u64) -> Result<(u64, u64), CannotInsert> {
-    let first = loaded(elf).next().ok_or(CannotInsert::NoSegment)?;
-    let distance = first.address.checked_sub(first.offset).ok_or(CannotInsert::NoAddress)?;
-    let file = elf.data().len() as u64;
-    let mut address = file.checked_add(distance).ok_or(CannotInsert::NoAddress)?;
-    for segment in loaded(elf) {
-        let end = segment.address.checked_add(segment.memory_size);
-        address = address.max(end.ok_or(CannotInsert::NoAddress)?);
+    if !matches!(elf.kind(), ElfKind::Executable | ElfKind::Shared) {
+        return Err(CannotInsert::Kind);
     }
-    let address = address.checked_next_multiple_of(alignment).ok_or(CannotInsert::NoAddress)?;
-    // The headers are at most a few megabytes.
-    address.checked_add(MOST_ZEROS).ok_or(CannotInsert::NoAddress)?;
-    let offset = address - distance;
-    let zeros = offset - file;
-    if zeros > MOST_ZEROS { Err(CannotInsert::TooSparse(zeros)) } else { Ok((offset, address)) }
+    if has_segment(elf) {
+        return Err(CannotInsert::HasSframe);
+    }
+    let mut header = usual_header(elf)?;
+    let place = loaded_section(elf).ok_or(CannotInsert::NotLoaded)?;
+    let segment = NewSegment::new(elf, &header)?;
+    let mut file = segment.file(elf, &mut header, 0, place)?;
+    if header.sections > 0 {
+        sections::append(elf, &mut file, &mut header, &[segment.note()])?;
+    }
+    header.write(&mut file, elf.endian()).ok_or(CannotInsert::Headers)?;
+    Ok(file)
+}
+
+/// The place of the only SFrame section, if a loaded segment contains it.
+fn loaded_section(elf: &Elf<'_>) -> Option<Extent> {
+    let mut sections = elf.sframe_sections();
+    let section = sections.next().filter(|section| section.size > 0)?;
+    let contains = |segment: &Segment| {
+        let inside = section.offset.checked_sub(segment.offset);
+        let end = inside.and_then(|inside| inside.checked_add(section.size));
+        inside.is_some()
+            && inside == section.address.checked_sub(segment.address)
+            && end.is_some_and(|end| end <= segment.file_size)
+    };
+    let is_loaded = sections.next().is_none() && loaded(elf).any(contains);
+    let place = Extent { offset: section.offset, address: section.address, size: section.size };
+    is_loaded.then_some(place)
+}
+
+/// Whether PT_GNU_SFRAME leads to any bytes.
+fn has_segment(elf: &Elf<'_>) -> bool {
+    let mut own = elf.segments().iter().filter(|segment| segment.p_type == PT_GNU_SFRAME);
+    own.any(|segment| segment.file_size > 0 || segment.memory_size > 0)
+}
+
+/// The file header, if tables of headers have the usual sizes.
+fn usual_header(elf: &Elf<'_>) -> Result<FileHeader, CannotInsert> {
+    let header = FileHeader::read(elf.data(), elf.endian()).ok_or(CannotInsert::Headers)?;
+    let is_usual = header.has_usual_sizes()
+        && header.segments < MOST_HEADERS
+        && header.sections < MOST_HEADERS
+        && usize::from(header.segments) == elf.segments().len()
+        && usize::from(header.sections) == elf.sections().len();
+    is_usual.then_some(header).ok_or(CannotInsert::Headers)
 }
 
 /// Extends the file with zeros.

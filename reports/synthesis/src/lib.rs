@@ -10,7 +10,7 @@
 //! describes, those that it leaves out by cause, and the sizes with which people compare it. [`synthesize`] writes it;
 //! [`synthesize_code`] writes the smallest section that machine code alone justifies.
 //! [`Insertion`] adds a written section to the file, which may be an object, a program or a library, and [`assembly`]
-//! writes it as assembler source.
+//! writes it as assembler source. [`add_segment`] adds only the program header, for a section that a linked file has.
 //!
 //! [`account_of`] accounts for the bytes of an existing section in the same terms. [`diagnose`] finds what such a section
 //! could save without loss, [`smallest_of`] writes it with the fewest bytes, and [`what_if`] estimates the effect of
@@ -90,7 +90,7 @@ pub use code::{FromCode, synthesize_code};
 pub use forecast::{Forecast, Sizes, forecast};
 pub use forecaster::Forecaster;
 pub use gnu::Release;
-pub use insert::{CannotInsert, Insertion};
+pub use insert::{CannotInsert, Insertion, add_segment};
 pub use model::{Function, Loss};
 pub use place::{Place, Written};
 pub use size::what_if::{Change, WhatIf, what_if};

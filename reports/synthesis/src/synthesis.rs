@@ -27,6 +27,16 @@ pub enum Encoding {
 }
 
 impl Encoding {
+    /// Every encoding.
+    pub const ALL: [Encoding; 6] = [
+        Encoding::Gnu(Release::V2_40),
+        Encoding::Gnu(Release::V2_44),
+        Encoding::Gnu(Release::V2_47_50),
+        Encoding::Smallest(Version::V1),
+        Encoding::Smallest(Version::V2),
+        Encoding::Smallest(Version::V3),
+    ];
+
     /// The version of the section.
     #[must_use]
     pub const fn version(self) -> Version {

@@ -7,21 +7,11 @@ mod common;
 use common::with_section;
 use sframe_oracle::cfi::Cfi;
 use sframe_synthesis::{
-    Encoding, Insertion, Place, Release, account_of, assembly, diagnose, forecast, synthesize,
-    what_if,
+    Encoding, Insertion, Place, account_of, assembly, diagnose, forecast, synthesize, what_if,
 };
 use sframe_validator::Section;
 use sframe_validator::Version;
 use sframe_validator::elf::{Elf, PT_GNU_SFRAME, SHT_GNU_SFRAME, SymbolTable};
-
-const ENCODINGS: [Encoding; 6] = [
-    Encoding::Smallest(Version::V1),
-    Encoding::Smallest(Version::V2),
-    Encoding::Smallest(Version::V3),
-    Encoding::Gnu(Release::V2_40),
-    Encoding::Gnu(Release::V2_44),
-    Encoding::Gnu(Release::V2_47_50),
-];
 
 /// Looks for what the file's sections could save.
 fn size_up(data: &[u8]) {
@@ -58,13 +48,13 @@ fn make(data: &[u8]) -> u64 {
     size_up(data);
     let Ok(cfi) = Cfi::load_all(&elf) else { return 0 };
     let mut made = 0;
-    for encoding in ENCODINGS {
+    for encoding in Encoding::ALL {
         for place in [Place::of(&elf), Place::Linked(0)] {
             let Ok(synthesis) = synthesize(&elf, &cfi, encoding, place) else { continue };
             let functions = with_section(&synthesis, place, |section| section.entry_count());
             assert_eq!(functions as usize, synthesis.functions.len());
             let symbols = SymbolTable::load(&elf).unwrap_or_default();
-            let _ = assembly(&elf, &symbols, &synthesis.written, place);
+            let _ = assembly(&elf, &symbols, &synthesis.written);
             made += 1;
         }
         let _ = forecast(&elf, &cfi, encoding);

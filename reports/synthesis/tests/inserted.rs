@@ -9,7 +9,9 @@ use std::process::Command;
 use sframe_corpus::tools;
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::compare;
-use sframe_synthesis::{CannotInsert, Encoding, Insertion, Release, Synthesis, synthesize};
+use sframe_synthesis::{
+    CannotInsert, Encoding, Insertion, Release, Synthesis, add_segment, synthesize,
+};
 use sframe_validator::check::{Options, check_elf};
 use sframe_validator::elf::{Elf, ElfKind, PF_R, PT_LOAD, Segment};
 use sframe_validator::write::elf::ElfWriter;
@@ -214,6 +216,11 @@ fn refusals_have_a_reason() {
     assert_eq!(refusal(&other), Some(CannotInsert::Kind));
     let empty = ElfWriter::new(Abi::Amd64, ElfKind::Shared).finish().expect("small");
     assert_eq!(refusal(&empty), Some(CannotInsert::NoSegment));
+    // `readelf -lW` of the program: the second program header is PT_LOAD. Its physical address is 24 bytes later,
+    // and in pages from the second byte on.
+    let mut kernel = sframe_corpus::read("golden/lld/x86_64/v3-static.exe");
+    kernel[64 + 56 + 24 + 1] = 0x80;
+    assert_eq!(add_segment(&Elf::parse(&kernel).expect("ELF")), Err(CannotInsert::Physical));
     let with = |address, memory_size| {
         let mut file = ElfWriter::new(Abi::S390x, ElfKind::Shared);
         let segment = Segment {

@@ -64,7 +64,7 @@ fn source(folder: &Path, encoding: Encoding) -> Synthesis {
     let cfi = Cfi::load_all(&elf).expect("CFI");
     let symbols = SymbolTable::load(&elf).expect("symbols");
     let made = synthesize(&elf, &cfi, encoding, Place::Relocatable).expect("a section");
-    let text = assembly(&elf, &symbols, &made.written, Place::Relocatable).expect("source");
+    let text = assembly(&elf, &symbols, &made.written).expect("source");
     std::fs::write(folder.join("both.s"), format!("{SOURCE}{text}")).expect("written");
     made
 }

@@ -6,26 +6,16 @@
 use std::path::PathBuf;
 
 use sframe_oracle::cfi::Cfi;
-use sframe_synthesis::{Encoding, Forecaster, Release, forecast};
-use sframe_validator::Version;
+use sframe_synthesis::{Encoding, Forecaster, forecast};
 use sframe_validator::elf::Elf;
-
-const ENCODINGS: [Encoding; 6] = [
-    Encoding::Smallest(Version::V1),
-    Encoding::Smallest(Version::V2),
-    Encoding::Smallest(Version::V3),
-    Encoding::Gnu(Release::V2_40),
-    Encoding::Gnu(Release::V2_44),
-    Encoding::Gnu(Release::V2_47_50),
-];
 
 /// Compares all forecasts of a file. Returns the number of functions with CFI.
 fn compare(forecaster: &mut Forecaster, data: &[u8], name: &str) -> usize {
     let Ok(elf) = Elf::parse(data) else { return 0 };
     let Ok(cfi) = Cfi::load_all(&elf) else { return 0 };
     let all = forecaster.forecast(&elf, &cfi);
-    assert_eq!(all.len(), ENCODINGS.len());
-    for (encoding, known) in ENCODINGS.into_iter().zip(all) {
+    assert_eq!(all.len(), Encoding::ALL.len());
+    for (encoding, known) in Encoding::ALL.into_iter().zip(all) {
         assert_eq!(known, forecast(&elf, &cfi, encoding), "{name}, {encoding:?}");
     }
     cfi.iter().map(Cfi::len).sum()
@@ -35,7 +25,7 @@ fn compare(forecaster: &mut Forecaster, data: &[u8], name: &str) -> usize {
 /// forecaster remembers all of them.
 #[test]
 fn known_patterns_change_no_forecast() {
-    let mut forecaster = Forecaster::new(&ENCODINGS);
+    let mut forecaster = Forecaster::new(&Encoding::ALL);
     let (mut files, mut functions) = (0, 0);
     let target = sframe_corpus::repository().join("target");
     let mut paths: Vec<PathBuf> = sframe_corpus::golden(&["o", "so", "exe", "elf", ""]);
@@ -59,7 +49,7 @@ fn known_patterns_change_no_forecast() {
 /// Each byte of the CFI in turn has another value, and what was learned from damaged functions stays.
 #[test]
 fn damaged_files_have_the_same_forecasts() {
-    let mut forecaster = Forecaster::new(&ENCODINGS);
+    let mut forecaster = Forecaster::new(&Encoding::ALL);
     let mut functions = 0;
     for name in ["2.47.50/x86_64/plt-ibt.so", "2.44/aarch64/cfi.o", "2.47.50/s390x/handwritten.so"]
     {
@@ -85,7 +75,7 @@ fn damaged_files_have_the_same_forecasts() {
 /// 2.47.50 then writes an entry only for a signal frame.
 #[test]
 fn functions_with_other_augmentations_have_other_patterns() {
-    let mut forecaster = Forecaster::new(&ENCODINGS);
+    let mut forecaster = Forecaster::new(&Encoding::ALL);
     let mut seen = 0;
     for path in sframe_corpus::golden(&["o", "so"]) {
         let sound = std::fs::read(&path).expect("readable");

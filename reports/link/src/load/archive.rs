@@ -1,6 +1,7 @@
 //! An archive whose members can be pulled in.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -9,7 +10,10 @@ use sframe_input::archive::{Content, members, named_file};
 use sframe_input::{FileBytes, MemberCount};
 use sframe_record::text::{printable, printable_path};
 
-use crate::object::{Object, Symbols};
+use crate::object::{Object, Refusal, Symbols};
+
+/// The length of `!<arch>` or `!<thin>` and the end of the line.
+const MAGIC: usize = 8;
 
 pub(super) struct Archive {
     bytes: FileBytes,
@@ -20,6 +24,8 @@ pub(super) struct Archive {
     index: HashMap<Vec<u8>, usize>,
     /// The first member that defines a symbol that is not weak.
     strong: HashMap<Vec<u8>, usize>,
+    /// Members of a thin archive whose files cannot be opened.
+    unopened: Vec<(String, io::Error)>,
 }
 
 struct Member {
@@ -44,6 +50,7 @@ impl Archive {
             symbols: Rc::new([]),
             index: HashMap::new(),
             strong: HashMap::new(),
+            unopened: Vec::new(),
         };
         let (found, fault) = archive.list(path);
         archive.members = found;
@@ -59,7 +66,10 @@ impl Archive {
                         symbols.push((name, number));
                     }
                 }
-                Err(fault) => faults.push(fault),
+                Err(error) => {
+                    let name = archive.members.get(number).map(|member| member.name.clone());
+                    archive.unopened.push((name.unwrap_or_default(), error));
+                }
             }
         }
         archive.symbols = symbols.into();
@@ -92,6 +102,17 @@ impl Archive {
         faults
             .extend(count.reached().map(|reached| format!("{}: {reached}", printable_path(path))));
         (found, faults)
+    }
+
+    pub(super) const fn unopened(&self) -> &[(String, io::Error)] {
+        self.unopened.as_slice()
+    }
+
+    /// Whether there is an index of symbols, which comes first. An archive without members needs none.
+    pub(super) fn has_index(&self) -> bool {
+        let first = self.bytes.get(MAGIC..).unwrap_or_default();
+        let names: [&[u8]; 3] = [b"/ ", b"/SYM64/", b"__.SYMDEF"];
+        self.members.is_empty() || names.iter().any(|name| first.starts_with(name))
     }
 
     pub(super) const fn members(&self) -> usize {
@@ -128,32 +149,31 @@ impl Archive {
     }
 
     /// Reads a member, unless it was pulled in before.
-    pub(super) fn pull(&mut self, number: usize) -> Option<Result<Object, String>> {
+    ///
+    /// An error has the name of the member.
+    pub(super) fn pull(&mut self, number: usize) -> Option<Result<Object, (String, Refusal)>> {
         let member = self.members.get_mut(number)?;
         if std::mem::replace(&mut member.pulled, true) {
             return None;
         }
-        let read = self.with_bytes(number, |name, data| {
-            Object::read(name, data).map_err(|error| format!("{name}: {error}"))
-        });
-        Some(read.and_then(|read| read))
+        let name = member.name.clone();
+        let read = self.with_bytes(number, Object::read);
+        let read = match read {
+            Ok(read) => read,
+            Err(error) => Err(Refusal::Fault(error.to_string())),
+        };
+        Some(read.map_err(|refusal| (name, refusal)))
     }
 
-    fn with_bytes<T>(
-        &self,
-        number: usize,
-        read: impl FnOnce(&str, &[u8]) -> T,
-    ) -> Result<T, String> {
-        let member = self.members.get(number).ok_or("a member is missing")?;
+    fn with_bytes<T>(&self, number: usize, read: impl FnOnce(&str, &[u8]) -> T) -> io::Result<T> {
+        let missing = || io::Error::other("a member is missing");
+        let member = self.members.get(number).ok_or_else(missing)?;
         match &member.place {
             Place::Bytes(range) => {
                 let bytes = self.bytes.get(range.clone()).unwrap_or_default();
                 Ok(read(&member.name, bytes))
             }
-            Place::File(file) => match FileBytes::open(file) {
-                Ok(bytes) => Ok(read(&member.name, &bytes)),
-                Err(error) => Err(format!("{}: {error}", member.name)),
-            },
+            Place::File(file) => Ok(read(&member.name, &FileBytes::open(file)?)),
         }
     }
 }

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::arguments::Mode;
 
+/// How many folders above a script are looked at.
+const DEEPEST: usize = 32;
+
 /// A folder with `=` or `$SYSROOT` in front is below the sysroot.
 pub(super) fn below(sysroot: &Path, folder: &Path) -> PathBuf {
     let bytes = folder.as_os_str().as_bytes();
@@ -23,19 +26,24 @@ fn joined(sysroot: &Path, path: &Path) -> PathBuf {
     }
 }
 
-/// The file for `-l name`.
-pub(super) fn library(folders: &[PathBuf], name: &OsStr, mode: Mode) -> Option<PathBuf> {
+/// The names of the files that `-l name` can mean.
+pub(super) fn files(name: &OsStr, mode: Mode) -> Vec<OsString> {
     let with = |end: &str| {
         let mut file = OsString::from("lib");
         file.push(name);
         file.push(end);
         file
     };
-    let files = match name.as_bytes().strip_prefix(b":") {
+    match name.as_bytes().strip_prefix(b":") {
         Some(exact) => vec![OsStr::from_bytes(exact).to_owned()],
         None if mode.archives_only => vec![with(".a")],
         None => vec![with(".so"), with(".a")],
-    };
+    }
+}
+
+/// The file for `-l name`.
+pub(super) fn library(folders: &[PathBuf], name: &OsStr, mode: Mode) -> Option<PathBuf> {
+    let files = files(name, mode);
     let mut places = folders.iter().flat_map(|folder| files.iter().map(|file| folder.join(file)));
     places.find(|path| path.is_file())
 }
@@ -56,6 +64,13 @@ pub(super) fn in_script(
     let beside = script.parent().map(|folder| folder.join(&name));
     let found = folders.iter().map(|folder| folder.join(&name));
     beside.into_iter().chain([name.clone()]).chain(found).find(|path| path.is_file())
+}
+
+/// The file that an absolute name in a script means if the linker has a sysroot that contains the script.
+pub(super) fn beside_sysroot(script: &Path, name: &Path) -> Option<PathBuf> {
+    let name = name.strip_prefix("/").ok()?;
+    let folders = script.ancestors().skip(1).take(DEEPEST);
+    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
 /// Whether a file is a startup object of a C library or compiler, by its name.

@@ -1,16 +1,17 @@
 //! gold and lld, which do not know the section (observed: gold 2.40, lld 23). They append the inputs' sections like those
 //! of any other name.
 
+mod failures;
+
 use super::{Duplicates, Fate, Link, Outcome, OutputSection, Prediction};
-use crate::input::{Input, SectionType, Sframe};
-use crate::linker::Linker;
+use crate::input::Sframe;
 
 pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     // Nothing refers to the sections, so that they count as unused.
     if link.options.script_discards || (link.options.gc_sections && !link.is_relocatable()) {
         return link.without();
     }
-    let messages = failures(link, duplicates);
+    let messages = failures::messages(link, duplicates);
     if !messages.is_empty() {
         let (outcome, status) = (Outcome::Fails, Some(1));
         return Prediction { outcome, status, messages, ..Prediction::default() };
@@ -88,41 +89,4 @@ pub(super) fn fate(outputs: &[Appended], number: usize, section: &Sframe) -> Fat
         true => Fate::Misplaced,
         false => Fate::Unread,
     }
-}
-
-/// Why the link fails.
-fn failures(link: &Link<'_>, duplicates: &Duplicates) -> Vec<String> {
-    let mut messages = Vec::new();
-    let first = link.all_sections().next().map(|(_, _, section)| section.section_type);
-    if let (Linker::Lld, Some(first)) = (link.linker, first) {
-        for (_, input, section) in link.all_sections().filter(|(.., s)| s.section_type != first) {
-            messages.push("error: section type mismatch for .sframe".to_owned());
-            messages.push(format!(">>> {}:(.sframe): {}", input.name, full(section.section_type)));
-            messages.push(format!(">>> output section .sframe: {}", full(first)));
-        }
-    }
-    if !link.is_relocatable() {
-        for (number, input, _) in link.sections() {
-            let groups = duplicates.groups(number, input).filter(|group| group.functions > 0);
-            for group in groups {
-                messages.extend(dropped(link.linker, input, &group.section));
-            }
-        }
-    }
-    messages
-}
-
-/// Code of a group was dropped to which the section refers.
-fn dropped(linker: Linker, input: &Input, section: &str) -> Vec<String> {
-    match linker {
-        Linker::Lld => vec![
-            format!("error: relocation refers to a discarded section: {section}"),
-            format!(">>> referenced by {}:(.sframe+", input.name),
-        ],
-        _ => vec!["which is defined in a discarded section".to_owned()],
-    }
-}
-
-fn full(section_type: SectionType) -> String {
-    format!("SHT_{}", section_type.name())
 }

@@ -119,6 +119,11 @@ fn other_abi(linker: Linker, name: &str) -> String {
     }
 }
 
+/// Whether the link fails because of the version of this section.
+pub(crate) fn clashes(linker: Linker, section: &Sframe) -> bool {
+    linker.is_gnu_ld() && take(linker, section) == Taken::Clashes
+}
+
 fn take(linker: Linker, section: &Sframe) -> Taken {
     let Some(header) = section.header else { return Taken::Refused };
     let known = if linker == Linker::Ld247 { 0b111 } else { 0b011 };

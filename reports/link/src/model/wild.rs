@@ -1,5 +1,5 @@
-//! wild (observed: 0.10.0). It leaves `.sframe` out of programs and shared objects, without a message: nothing refers to the
-//! section. With `-r`, it appends the sections of the inputs, whatever their types are.
+//! wild (observed: 0.10.0). It leaves `.sframe` out of programs and shared objects, without a message. With `-r`, it appends
+//! the sections of the inputs, whatever their types are.
 
 use super::append::{Appended, fate};
 use super::{Link, Outcome, Prediction};

@@ -9,7 +9,7 @@ use sframe_validator::elf::{Elf, SHT_GNU_SFRAME, SHT_PROGBITS, SframeSection};
 use sframe_validator::section::RowBudget;
 use sframe_validator::{Section, section};
 
-use crate::input::{Group, Header, Input, SectionType, Sframe};
+use crate::input::{Group, Header, Input, References, SectionType, Sframe};
 
 /// The number of a group in [`Input::groups`], by index of a section.
 type Groups = BTreeMap<u32, usize>;
@@ -29,6 +29,7 @@ pub(super) fn add(elf: &Elf<'_>, file: Option<&ElfFile64<'_, Endianness>>, input
         }
     }
     for content in elf.sframe_contents() {
+        refer(elf, &content, &groups, input);
         let section = read(&content, &groups, input);
         input.sframe.push(section);
     }
@@ -52,6 +53,30 @@ fn groups(elf: &Elf<'_>, file: &ElfFile64<'_, Endianness>, input: &mut Input) ->
         }
     }
     groups
+}
+
+/// Adds where an SFrame section refers to the sections of groups.
+fn refer(elf: &Elf<'_>, content: &SframeSection<'_>, groups: &Groups, input: &mut Input) {
+    let Ok(table) = &content.relocations else { return };
+    let named = elf.sections().iter().filter(|section| groups.contains_key(&section.index));
+    let names: BTreeMap<u32, String> =
+        named.map(|section| (section.index, printable(section.name.bytes()))).collect();
+    let mut places: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for start in table.starts() {
+        let index = start.target.map(|target| target.section);
+        if let Some(index) = index.filter(|index| groups.contains_key(index)) {
+            places.entry(index).or_default().push(start.field_offset);
+        }
+    }
+    let mut places: Vec<(u32, Vec<u64>)> = places.into_iter().collect();
+    places.sort_by_key(|(_, places)| places.first().copied());
+    for (index, places) in places {
+        let group = groups.get(&index).and_then(|&group| input.groups.get_mut(group));
+        let name = names.get(&index).cloned();
+        if let (Some(group), Some(section)) = (group, name) {
+            group.references.push(References { section, places });
+        }
+    }
 }
 
 fn read(content: &SframeSection<'_>, groups: &Groups, input: &mut Input) -> Sframe {

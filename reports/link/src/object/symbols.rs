@@ -9,8 +9,9 @@ use object::elf::{
 use object::read::elf::ElfFile64;
 use object::{
     Endianness, Object as _, ObjectSection as _, ObjectSymbol as _, RelocationFlags,
-    RelocationTarget, SectionKind, SymbolScope,
+    RelocationTarget, SectionKind, SymbolKind, SymbolScope,
 };
+use sframe_record::text::printable;
 
 use crate::input::InputKind;
 
@@ -27,6 +28,8 @@ pub(crate) struct Symbols {
     pub(crate) weak: Vec<Vec<u8>>,
     /// Definitions that other modules cannot replace at run time, because their visibility is limited.
     pub(crate) hidden: Vec<Vec<u8>>,
+    /// The source that the last symbol of type `STT_FILE` names.
+    pub(crate) source: Option<String>,
     /// Names that code calls through the PLT.
     pub(crate) calls: Vec<Vec<u8>>,
 }
@@ -68,6 +71,9 @@ fn of_object(file: &ElfFile64<'_, Endianness>) -> Symbols {
         }
         symbols.defined.push(name);
     }
+    let sources = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::File);
+    let source = sources.last().and_then(|symbol| symbol.name_bytes().ok());
+    symbols.source = source.filter(|name| !name.is_empty()).map(printable);
     symbols.calls = calls(file);
     symbols
 }

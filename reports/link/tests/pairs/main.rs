@@ -6,6 +6,7 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
+mod archives;
 mod objects;
 mod real;
 mod special;
@@ -155,11 +156,11 @@ fn check(tool: &Tool, machine: Machine, modes: &[Mode]) -> Option<Results> {
 
 /// Audits with paths that are relative to a folder, as the linker sees them: messages contain them.
 pub(crate) fn in_folder(folder: &std::path::Path, linker: Linker, arguments: &[String]) -> Audit {
-    let absolute = |argument: &String| match [".o", ".so"].iter().any(|end| argument.ends_with(end))
-    {
-        true => folder.join(argument).into_os_string(),
-        false => argument.into(),
-    };
+    let absolute =
+        |argument: &String| match [".o", ".so", ".a"].iter().any(|end| argument.ends_with(end)) {
+            true => folder.join(argument).into_os_string(),
+            false => argument.into(),
+        };
     let arguments: Vec<_> = arguments.iter().map(absolute).collect();
     Audit::of_inputs(linker, &arguments)
 }

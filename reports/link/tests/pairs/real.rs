@@ -159,6 +159,8 @@ fn messages(text: &str) -> Vec<String> {
             "corrupted",
             "Assertion",
             "discarded",
+            ">>> referenced",
+            ">>>   ",
         ];
         words.iter().any(|word| line.contains(word)) && !line.contains("eh_frame")
     };

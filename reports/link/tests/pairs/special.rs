@@ -15,7 +15,7 @@ use crate::{TOOLS, Tool, compare, in_folder};
 /// Links some inputs, compares the prediction, and returns what differs.
 ///
 /// `functions` has those of each input.
-fn differences(
+pub(crate) fn differences(
     tool: &Tool,
     folder: &Path,
     readers: &Readers,
@@ -37,20 +37,20 @@ fn differences(
 }
 
 #[derive(Clone)]
-struct Input {
-    file: String,
-    functions: &'static [&'static str],
+pub(crate) struct Input {
+    pub(crate) file: String,
+    pub(crate) functions: &'static [&'static str],
 }
 
-fn input(file: impl Into<String>, functions: &'static [&'static str]) -> Input {
+pub(crate) fn input(file: impl Into<String>, functions: &'static [&'static str]) -> Input {
     Input { file: file.into(), functions }
 }
 
-const FIRST: &[&str] = &["_start", "first"];
-const SECOND: &[&str] = &["two", "three", "four"];
+pub(crate) const FIRST: &[&str] = &["_start", "first"];
+pub(crate) const SECOND: &[&str] = &["two", "three", "four"];
 
 /// The tools and a folder with the inputs; `None` if a tool is missing.
-fn prepare(name: &str) -> Option<(std::path::PathBuf, Readers)> {
+pub(crate) fn prepare(name: &str) -> Option<(std::path::PathBuf, Readers)> {
     let folder = folder!(name);
     objects::make(&folder, Machine::Amd64)?;
     for tool in &TOOLS {
@@ -59,14 +59,14 @@ fn prepare(name: &str) -> Option<(std::path::PathBuf, Readers)> {
     Some((folder, Readers::find()?))
 }
 
-fn run(folder: &Path, toolchain: &str, program: &str, arguments: &[&str]) {
+pub(crate) fn run(folder: &Path, toolchain: &str, program: &str, arguments: &[&str]) {
     let program = tools::toolchain(toolchain).expect("checked").join(program);
     let output =
         Command::new(program).args(arguments).current_dir(folder).output().expect("it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn none(faults: &[String]) {
+pub(crate) fn none(faults: &[String]) {
     assert!(faults.is_empty(), "{} differences:\n{}", faults.len(), faults.join("\n"));
 }
 

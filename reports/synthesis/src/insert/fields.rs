@@ -127,6 +127,12 @@ impl ProgramHeader {
         ProgramHeader { offset, address, physical, file_size: size, memory_size: size, ..self }
     }
 
+    /// Whether it has a physical address other than the virtual one. Some linkers write 0, and GNU objcopy 2.40 changes one of
+    /// them by less than the alignment (observed).
+    pub(super) const fn has_own_physical(&self) -> bool {
+        self.physical != 0 && self.physical.abs_diff(self.address) >= self.alignment
+    }
+
     pub(super) fn write(&self, file: &mut Vec<u8>, endian: Endian) {
         push(file, endian, self.p_type.into(), 4);
         push(file, endian, self.flags.into(), 4);
@@ -271,7 +277,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Appends the low `size` bytes of a number.
-fn push(bytes: &mut Vec<u8>, endian: Endian, value: u64, size: usize) {
+pub(super) fn push(bytes: &mut Vec<u8>, endian: Endian, value: u64, size: usize) {
     match endian {
         Endian::Little => bytes.extend(value.to_le_bytes().iter().take(size)),
         Endian::Big => bytes.extend(value.to_be_bytes().iter().skip(8_usize.saturating_sub(size))),

@@ -1,0 +1,173 @@
+//! The messages of linkers about inputs with which the link fails.
+
+use super::{Obstacle, ObstacleKind as Kind};
+use crate::linker::Linker;
+
+/// What a linker prints about an input; `None` if it was not observed. `reason` is the system's reason, if there is one.
+pub(super) fn message(linker: Linker, kind: Kind, input: &str, reason: &str) -> Option<String> {
+    match linker {
+        Linker::Ld240 | Linker::Ld244 | Linker::Ld247 => Some(gnu_ld(kind, input, reason)),
+        Linker::Gold => Some(gold(kind, input, reason)),
+        Linker::Lld => Some(lld(kind, input, reason)),
+        Linker::Mold => Some(mold(kind, input, reason)),
+        Linker::Wild | Linker::Other => None,
+    }
+}
+
+fn gnu_ld(kind: Kind, input: &str, reason: &str) -> String {
+    match kind {
+        Kind::Unopened => format!("cannot find {input}: {reason}"),
+        Kind::NoResponse => format!("cannot find @{input}: {reason}"),
+        Kind::NoLibrary | Kind::NotFound => {
+            format!("cannot find {input}: No such file or directory")
+        }
+        Kind::NoScript => format!("cannot open linker script file {input}: {reason}"),
+        Kind::NoMember => format!("{input}: error opening thin archive member: {reason}"),
+        Kind::Folder => format!("cannot find {input}: file format not recognized"),
+        Kind::Text => format!("{input}: file format not recognized; treating as linker script"),
+        Kind::Executable => format!("cannot use executable file '{input}' as input to a link"),
+        Kind::MemberNotElf => format!("member {input} in archive is not an object"),
+        Kind::NoIndex => {
+            format!("{input}: error adding symbols: archive has no index; run ranlib to add one")
+        }
+        Kind::Empty
+        | Kind::OtherText
+        | Kind::NotElf
+        | Kind::TruncatedHeader
+        | Kind::Truncated
+        | Kind::OtherType => {
+            format!("{input}: file not recognized: file format not recognized")
+        }
+    }
+}
+
+fn gold(kind: Kind, input: &str, reason: &str) -> String {
+    match kind {
+        Kind::Unopened | Kind::NoScript => format!("error: cannot open {input}: {reason}"),
+        Kind::NoResponse => format!("error: cannot open @{input}: {reason}"),
+        Kind::NoMember => format!("error: cannot open {}: {reason}", member(input)),
+        Kind::NoLibrary | Kind::NotFound => {
+            // -l:file
+            format!("error: cannot find {}", input.strip_prefix("-l:").unwrap_or(input))
+        }
+        Kind::Folder => format!("fatal error: {input}: pread failed: Is a directory"),
+        Kind::Empty => format!("error: {input}: file is empty"),
+        Kind::Text | Kind::OtherText => format!("error: {input}: not an object or archive"),
+        Kind::NotElf => format!("error: {input}:1:1: invalid character"),
+        Kind::TruncatedHeader => format!("error: {input}: ELF file too short"),
+        Kind::Truncated => "internal error in find_view".to_owned(),
+        Kind::Executable | Kind::OtherType => {
+            format!("error: {input}: unsupported ELF file type")
+        }
+        Kind::MemberNotElf => format!("member {} at", member(input)),
+        Kind::NoIndex => "no archive symbol table (run ranlib)".to_owned(),
+    }
+}
+
+fn lld(kind: Kind, input: &str, reason: &str) -> String {
+    match kind {
+        Kind::Unopened => format!("error: cannot open {input}: {reason}"),
+        Kind::NoResponse => format!("error: cannot open @{input}: {reason}"),
+        Kind::NoLibrary => format!("error: unable to find library {input}"),
+        Kind::NotFound => format!("unable to find {input}"),
+        Kind::NoScript => format!("error: cannot find linker script {input}"),
+        Kind::NoMember => {
+            let (archive, member) = (archive(input), member(input));
+            format!(
+                "error: {archive}: could not get the buffer for a child of the archive: '{member}': {reason}"
+            )
+        }
+        Kind::Folder => format!("error: cannot open {input}: Is a directory"),
+        Kind::Text | Kind::OtherText | Kind::NotElf => "unknown directive".to_owned(),
+        Kind::TruncatedHeader => format!("error: {input}: corrupted ELF file: file is too short"),
+        Kind::Truncated => format!("error: {input}: "),
+        Kind::MemberNotElf => format!("error: {input}: not an ELF file"),
+        Kind::Empty | Kind::Executable | Kind::OtherType | Kind::NoIndex => {
+            format!("error: {input}: unknown file type")
+        }
+    }
+}
+
+fn mold(kind: Kind, input: &str, reason: &str) -> String {
+    match kind {
+        Kind::Unopened | Kind::NoScript | Kind::NoResponse => {
+            format!("fatal: cannot open {input}: {reason}")
+        }
+        Kind::NoMember => format!("fatal: cannot open {}: {reason}", member(input)),
+        Kind::NoLibrary | Kind::NotFound => {
+            format!("library not found: {}", input.strip_prefix("-l").unwrap_or(input))
+        }
+        Kind::Folder => format!("fatal: {input}: mmap failed: No such device"),
+        Kind::Text => "unknown linker script token".to_owned(),
+        Kind::OtherText => format!("fatal: {input}:"),
+        Kind::TruncatedHeader => format!("fatal: {input}: unknown machine type"),
+        Kind::Truncated => format!("fatal: {input}: e_shoff or e_shnum corrupted"),
+        Kind::Empty
+        | Kind::NotElf
+        | Kind::Executable
+        | Kind::OtherType
+        | Kind::NoIndex
+        | Kind::MemberNotElf => {
+            format!("fatal: {input}: unknown file type")
+        }
+    }
+}
+
+/// `archive.a` of `archive.a(member.o)`.
+fn archive(input: &str) -> &str {
+    input.rsplit_once('(').map_or(input, |(archive, _)| archive)
+}
+
+/// `member.o` of `archive.a(member.o)`.
+fn member(input: &str) -> &str {
+    input.strip_suffix(')').and_then(|name| name.rsplit_once('(')).map_or(input, |(_, name)| name)
+}
+
+/// The messages that a linker prints about these inputs: it ends at the first fatal one. mold reads inputs in parallel, and
+/// prints one of the messages.
+pub(crate) fn printed(linker: Linker, obstacles: &[Obstacle]) -> Vec<String> {
+    let mut printed = Vec::new();
+    for obstacle in reported(linker, obstacles) {
+        printed.extend(obstacle.message.clone());
+        if is_fatal(linker, obstacle.kind) {
+            break;
+        }
+    }
+    printed
+}
+
+/// The inputs that a linker reports, in its order. Response files are read before everything else.
+fn reported(linker: Linker, obstacles: &[Obstacle]) -> Vec<&Obstacle> {
+    let (response, others): (Vec<&Obstacle>, Vec<&Obstacle>) =
+        obstacles.iter().partition(|obstacle| obstacle.kind == Kind::NoResponse);
+    match linker {
+        Linker::Mold if !response.is_empty() => response,
+        Linker::Lld => {
+            // After another error, it does not report scripts.
+            let later = others.iter().skip(usize::from(response.is_empty()));
+            let later = later.filter(|obstacle| !is_script_of_lld(obstacle.kind));
+            let first = others.first().filter(|_| response.is_empty());
+            response.into_iter().chain(first.copied()).chain(later.copied()).collect()
+        }
+        Linker::Ld240 | Linker::Ld244 | Linker::Ld247 => {
+            // It opens all inputs before it refuses programs.
+            let is_program = |obstacle: &&Obstacle| obstacle.kind == Kind::Executable;
+            let (programs, early): (Vec<_>, Vec<_>) =
+                response.into_iter().chain(others).partition(is_program);
+            if early.is_empty() { programs } else { early }
+        }
+        _ => response.into_iter().chain(others).collect(),
+    }
+}
+
+const fn is_script_of_lld(kind: Kind) -> bool {
+    matches!(kind, Kind::Text | Kind::OtherText | Kind::NotElf | Kind::NotFound)
+}
+
+const fn is_fatal(linker: Linker, kind: Kind) -> bool {
+    match linker {
+        Linker::Lld | Linker::Mold => false,
+        Linker::Gold => matches!(kind, Kind::Truncated | Kind::Folder),
+        _ => matches!(kind, Kind::NoScript) || !(kind.is_missing() || matches!(kind, Kind::Folder)),
+    }
+}
