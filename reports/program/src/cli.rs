@@ -123,9 +123,8 @@ pub fn run() -> Exit {
         Some(Command::Torture(args)) => torture::run(&args),
         Some(Command::Limited(args)) => torture::limited(&args),
         Some(Command::Completions { shell }) => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut commands::visible(), "sframe-check", &mut script);
-            print(|out| out.write_all(&script))
+            let script = commands::completions(shell);
+            print(|out| out.write_all(script.as_bytes()))
         }
         Some(Command::Man(args)) => man(&args),
         Some(Command::Help { command }) => help(command.as_deref()),

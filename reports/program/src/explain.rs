@@ -1,4 +1,4 @@
-//! The pages about rules, known defects, causes of lost coverage, messages of linkers, and consumers.
+//! The pages about rules, known defects, causes of lost coverage, other words of reports, messages of linkers, and consumers.
 
 mod causes;
 mod consumers;
@@ -6,6 +6,7 @@ mod defects;
 mod messages;
 mod near;
 mod rules;
+mod words;
 
 use std::io::{self, Write};
 
@@ -18,6 +19,7 @@ use sframe_record::catalogue;
 use sframe_validator::rules::Rule;
 
 pub use rules::{find, list, markdown};
+pub use words::Word;
 
 const BOLD: Style = Style::new().bold();
 
@@ -30,6 +32,8 @@ pub enum Subject {
     Defect(&'static Defect),
     /// A cause of lost coverage.
     Cause(Cause),
+    /// Another word by which reports name a cause.
+    Word(&'static Word),
     /// A message of a linker.
     Message(&'static Message),
     /// A program that reads SFrame.
@@ -41,6 +45,10 @@ pub fn subjects() -> impl Iterator<Item = (&'static str, Subject)> {
     let rules = catalogue::all().map(|rule| (rule.name, Subject::Rule(rule)));
     let defects = sframe_defects::all().map(|defect| (defect.id, Subject::Defect(defect)));
     let causes = Cause::ALL.into_iter().map(|cause| (cause.name(), Subject::Cause(cause)));
+    // What records call `none`, reports for people call unexplained.
+    let unexplained = [("unexplained", Subject::Cause(Cause::Unexplained))];
+    let words = words::ALL.iter().map(|word| (word.name, Subject::Word(word)));
+    let causes = causes.chain(unexplained).chain(words);
     let messages = linkers::ALL.iter().map(|message| (message.id, Subject::Message(message)));
     let consumers = sframe_consumers::profiles()
         .iter()
@@ -87,6 +95,7 @@ pub fn pages(
             Subject::Rule(rule) => rules::page(out, rule, width)?,
             Subject::Defect(defect) => defects::page(out, defect, width)?,
             Subject::Cause(cause) => causes::page(out, cause, width)?,
+            Subject::Word(word) => words::page(out, word, width)?,
             Subject::Message(message) => messages::page(out, message, width)?,
             Subject::Consumer(consumer) => consumers::page(out, consumer.page(), width)?,
         }

@@ -82,7 +82,8 @@ fn reported<I: Send>(
     threads: usize,
     sink: &mut dyn Sink,
 ) -> io::Result<Summary<'static>> {
-    let (mut summary, mut judge) = (Summary::default(), Judge::new(options.policy.clone()));
+    let (mut summary, mut judge) =
+        (Summary::default(), Judge::new(options.policy.clone()).without(options.unchecked()));
     let check = |input, found: Found<'_>| {
         if !options.is_stopped() {
             check(input, found);

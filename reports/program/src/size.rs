@@ -13,7 +13,7 @@ use sframe_validator::elf::Elf;
 use sframe_validator::section::Header;
 
 use crate::record::forecast::parts;
-pub use files::{Found, Options, measure};
+pub use files::{Found, NotMeasured, Options, measure};
 pub use text::write as write_text;
 
 /// The sizes of one section, or the sums of several.
@@ -74,6 +74,9 @@ fn of_section(
     elf: Option<&Elf<'_>>,
     estimate: bool,
 ) -> Result<Sizes, String> {
+    if source.data.is_empty() {
+        return Err("the section has no bytes, as in a separate debug file".to_owned());
+    }
     let section = source.section.as_ref().map_err(ToString::to_string)?;
     let header = section.header();
     let end = header.fre_end();
@@ -83,7 +86,7 @@ fn of_section(
     };
     if let Some(end) = [end, end.next_multiple_of(8)].iter().find(|end| follows(end)) {
         return Err(format!(
-            "another section follows at offset {end:#x}: they were appended, not merged (concatenated-section)"
+            "another section follows at offset {end:#x}: a linker has appended sections instead of merging them, which `sframe-check repair` does"
         ));
     }
     let diagnosis = diagnose(section, elf).map_err(|error| error.to_string())?;

@@ -4,10 +4,11 @@
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Output, Stdio};
 
-use sframe_corpus::corpus;
 use sframe_corpus::program::command;
+use sframe_corpus::{corpus, folder};
 
 fn run(arguments: &[&str]) -> Output {
     command(&corpus(), arguments).output().expect("the program runs")
@@ -29,6 +30,25 @@ fn a_closed_pipe_is_not_a_success() {
     assert_eq!(after_one_line(&["--verbose", "--all", "--fail-on", "never", "golden"]), Some(141));
     assert_eq!(after_one_line(&["--format", "ndjson", sound, "golden"]), Some(141));
     assert_eq!(after_one_line(&["explain", "--all"]), Some(141));
+}
+
+/// `sframe-check --output json=FILE PATH | head -1`: the file is what it is without `head`.
+#[test]
+fn a_closed_pipe_does_not_end_other_outputs() {
+    let folder = folder!("closed-pipe");
+    let [whole, closed] = ["whole", "closed"].map(|name| folder.join(name));
+    let arguments = |file: &Path| {
+        let output = format!("json={}", file.display());
+        ["--verbose", "--all", "--fail-on", "never", "golden", "--output", &output]
+            .map(String::from)
+    };
+    let to_end = arguments(&whole);
+    let to_end = run(&to_end.each_ref().map(String::as_str));
+    let to_head = arguments(&closed);
+    let status = after_one_line(&to_head.each_ref().map(String::as_str));
+    assert_eq!(status, to_end.status.code());
+    let read = |file| std::fs::read(file).expect("it is written");
+    assert!(read(whole) == read(closed));
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub(super) mod policy;
 pub(super) mod raw;
 pub(super) mod reduce;
 pub(super) mod repo;
+mod rules;
 pub(super) mod size;
 pub(super) mod stored;
 pub(super) mod tools;
@@ -19,17 +20,16 @@ pub(super) mod trace;
 pub(super) mod unpack;
 pub(super) mod walk;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::Path;
 use std::path::PathBuf;
 
-use clap::builder::{PathBufValueParser, PossibleValue, TypedValueParser};
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use sframe_synthesis::Encoding;
 use sframe_validator::rules::{Rule, Severity};
 
-use crate::explain;
 use crate::scan::MAX_THREADS;
 use consumers::Consumers;
 use inputs::InputArgs;
@@ -37,8 +37,8 @@ use look::{DiffArgs, DumpArgs, ExplainArgs, LookupArgs};
 pub(super) use output::{Format, OutputArgs};
 use policy::{GateArgs, PolicyArgs};
 use raw::RawArgs;
+use rules::RuleName;
 use sframe_input::is_pattern;
-use sframe_record::catalogue;
 use stored::StoreArgs;
 use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TortureArgs, torture_help};
 use trace::{HELP as TRACE_HELP, TraceArgs};
@@ -219,7 +219,7 @@ pub(super) enum Command {
     /// Complete a store that has every shard
     #[command(after_long_help = stored::SHARDS_HELP)]
     Merge(stored::MergeArgs),
-    /// Check the packages of a Debian repository, by its index
+    /// Check the packages of a repository of Debian, Fedora, Alpine or Arch, by its index
     #[command(after_long_help = repo::HELP)]
     Repo(Box<repo::RepoArgs>),
     /// Run readers of SFrame on malformed sections
@@ -440,27 +440,6 @@ fn named(path: OsString) -> Result<OsString, &'static str> {
     match Path::new(&path).exists() || is_pattern(&path) {
         true => Ok(path),
         false => Err("nothing is there: name packages or folders of them, or leave the option out"),
-    }
-}
-
-/// Parses the name of a rule. Shells complete it.
-#[derive(Clone, Copy)]
-struct RuleName;
-
-impl TypedValueParser for RuleName {
-    type Value = &'static Rule;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> Result<&'static Rule, clap::Error> {
-        (|name: &str| explain::find(name)).parse_ref(command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(catalogue::all().map(|rule| PossibleValue::new(rule.name))))
     }
 }
 

@@ -15,7 +15,7 @@ use sframe_validator::finding::Keep;
 use super::args::inputs::InputArgs;
 use super::args::policy::{GateArgs, PolicyArgs};
 use super::args::{CheckArgs, Format, Oracle, OutputArgs, ResourceArgs, WhatArgs};
-use super::gates::gated;
+use super::gates::{failed, gated};
 use super::output_file::OutputFile;
 use super::outputs::{Outputs, Shown};
 use super::{Exit, complain, interrupt};
@@ -54,7 +54,7 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     if summary.inputs == 0 && !interrupted.load(Ordering::Relaxed) {
         complain(&"nothing to check: no files were found")?;
     }
-    Ok(ended(&interrupted, gated(&args.policy, &args.gates, &summary)?))
+    Ok(ended(&interrupted, gated(&args.policy, &args.gates, &summary)))
 }
 
 /// Scans `inputs`, each of which takes `size` bytes of memory, and writes their records.
@@ -78,8 +78,13 @@ pub(super) fn report<T: Send + 'static>(
             summary
         }
     };
+    let summary = Summary { failed_gates: failed(outputs.gates, &summary), ..summary };
     renderer.end(&summary)?;
     files.into_iter().try_for_each(OutputFile::finish)?;
+    // The text says it with its totals.
+    if outputs.output.quiet || outputs.output.format != Format::Text {
+        summary.failed_gates.iter().try_for_each(|gate| complain(&gate.message))?;
+    }
     Ok(summary)
 }
 

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
+use clap_complete::Shell;
 
 use super::args::Cli;
 
@@ -41,8 +42,17 @@ pub(super) fn by_task() -> Command {
     ))
 }
 
+/// The script with which a shell completes the command line.
+pub(super) fn completions(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut visible(), "sframe-check", &mut script);
+    let script = String::from_utf8_lossy(&script).into_owned();
+    // clap_complete 4.6 writes the names of the states in two ways if the program's name has a hyphen.
+    script.replace("sframe__subcmd__check__", "sframe__check__")
+}
+
 /// The definition for shells to complete: without internal commands and options.
-pub(super) fn visible() -> Command {
+fn visible() -> Command {
     let all = Cli::command();
     let version = all.get_version().unwrap_or_default().to_owned();
     without_hidden(&all).version(version)

@@ -38,7 +38,7 @@ pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
     out.flush()?;
     Ok(if changes.worse {
         Exit::Findings
-    } else if changes.undecided.is_empty() {
+    } else if changes.is_decided() {
         Exit::Clean
     } else {
         Exit::Incomplete

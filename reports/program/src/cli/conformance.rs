@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use sframe_conformance::{
-    Command, LoadError, Outcome, Validator, Vector, Verdict, load, run as answers, vectors,
+    Cause, Command, LoadError, Outcome, Validator, Vector, Verdict, causes, clause, load,
+    run as answers, vectors,
 };
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
@@ -19,7 +20,7 @@ use crate::conformance as json;
 const BOLD: Style = Style::new().bold();
 const WRONG: Style = AnsiColor::Red.on_default().bold();
 
-/// The number of wrong answers to a vector that are listed.
+/// The number of wrong answers to a vector that are listed. Vectors with one cause share the first one.
 const LISTED: usize = 3;
 
 pub(super) fn run(args: &ConformanceArgs) -> io::Result<Exit> {
@@ -44,7 +45,7 @@ pub(super) fn run(args: &ConformanceArgs) -> io::Result<Exit> {
         }
     };
     match args.format {
-        DocumentFormat::Text => text(&mut styled_stdout(), &outcomes)?,
+        DocumentFormat::Text => text(&mut styled_stdout(), &outcomes, args.all)?,
         DocumentFormat::Json => json::write(&mut stdout(), &outcomes)?,
     }
     let has = |verdict| outcomes.iter().any(|outcome| outcome.verdict == verdict);
@@ -62,14 +63,12 @@ fn chosen(args: &ConformanceArgs) -> Result<Vec<Vector>, LoadError> {
 /// Passed, failed and unsupported vectors.
 type Counts = [u64; 3];
 
-/// A line for each clause, with what is wrong below it.
-fn text(out: &mut dyn Write, outcomes: &[Outcome]) -> io::Result<()> {
-    let mut clauses: BTreeMap<&str, (Counts, Vec<&Outcome>)> = BTreeMap::new();
+/// A line for each clause, with what is wrong below it: each cause once, or each vector.
+fn text(out: &mut dyn Write, outcomes: &[Outcome], lists_all: bool) -> io::Result<()> {
+    let mut clauses: BTreeMap<&str, Counts> = BTreeMap::new();
     let mut all = Counts::default();
     for outcome in outcomes {
-        let folder = outcome.name.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let (counts, failed) = clauses.entry(folder).or_default();
-        for counts in [counts, &mut all] {
+        for counts in [clauses.entry(clause(outcome)).or_default(), &mut all] {
             let [pass, fail, unsupported] = counts;
             *match outcome.verdict {
                 Verdict::Pass => pass,
@@ -77,25 +76,18 @@ fn text(out: &mut dyn Write, outcomes: &[Outcome]) -> io::Result<()> {
                 Verdict::Unsupported => unsupported,
             } += 1;
         }
-        failed.extend((outcome.verdict == Verdict::Fail).then_some(outcome));
     }
-    for (clause, ([pass, fail, unsupported], failed)) in clauses {
-        let supported = pass.saturating_add(fail);
-        let rest = match unsupported {
-            0 => String::new(),
-            number => format!(", {} not supported", grouped(number)),
-        };
-        let right = format!("{} of {} right", grouped(pass), grouped(supported));
-        let style = if fail > 0 { WRONG } else { Style::new() };
-        writeln!(out, "{:<40} {style}{right}{style:#}{rest}", printable(clause))?;
-        for outcome in failed {
-            writeln!(out, "  {BOLD}{}{BOLD:#}", printable(&outcome.name))?;
-            for wrong in outcome.wrong.iter().take(LISTED) {
-                writeln!(out, "    {}", printable(wrong))?;
-            }
-            if let Some(more) = outcome.wrong.len().checked_sub(LISTED).filter(|more| *more > 0) {
-                writeln!(out, "    and {}", counted(more as u64, "more wrong answer"))?;
-            }
+    let causes = causes(outcomes);
+    for (name, counts) in clauses {
+        score(out, name, counts)?;
+        if lists_all {
+            let failed = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Fail);
+            let failed = failed.filter(|outcome| clause(outcome) == name);
+            failed.into_iter().try_for_each(|outcome| wrong(out, outcome, 0))?;
+        } else {
+            let causes = causes.get(name).into_iter().flatten();
+            let more = |cause: &Cause<'_>| cause.vectors.saturating_sub(1);
+            causes.into_iter().try_for_each(|cause| wrong(out, cause.example, more(cause)))?;
         }
     }
     let [pass, fail, unsupported] = all.map(grouped);
@@ -104,5 +96,38 @@ fn text(out: &mut dyn Write, outcomes: &[Outcome]) -> io::Result<()> {
         out,
         "{BOLD}{vectors}{BOLD:#}: {pass} right, {fail} wrong, {unsupported} not supported"
     )?;
+    if !lists_all && causes.values().flatten().any(|cause| cause.vectors > 1) {
+        writeln!(out, "--all lists every vector with a wrong answer")?;
+    }
     out.flush()
+}
+
+/// The line of a clause.
+fn score(out: &mut dyn Write, clause: &str, counts: Counts) -> io::Result<()> {
+    let [pass, fail, unsupported] = counts;
+    let supported = pass.saturating_add(fail);
+    let rest = match unsupported {
+        0 => String::new(),
+        number => format!(", {} not supported", grouped(number)),
+    };
+    let right = format!("{} of {} right", grouped(pass), grouped(supported));
+    let style = if fail > 0 { WRONG } else { Style::new() };
+    writeln!(out, "{:<40} {style}{right}{style:#}{rest}", printable(clause))
+}
+
+/// A vector with its wrong answers, and the number of further vectors with the same cause.
+fn wrong(out: &mut dyn Write, outcome: &Outcome, more: usize) -> io::Result<()> {
+    let others = match more {
+        0 => String::new(),
+        number => format!(" and {} like it", counted(number as u64, "more vector")),
+    };
+    writeln!(out, "  {BOLD}{}{BOLD:#}{others}", printable(&outcome.name))?;
+    let listed = if more > 0 { 1 } else { LISTED };
+    for wrong in outcome.wrong.iter().take(listed) {
+        writeln!(out, "    {}", printable(wrong))?;
+    }
+    if let Some(more) = outcome.wrong.len().checked_sub(listed).filter(|more| *more > 0) {
+        writeln!(out, "    and {}", counted(more as u64, "more wrong answer"))?;
+    }
+    Ok(())
 }

@@ -1,43 +1,41 @@
 //! What a scan has to find, besides no findings.
 
-use std::io;
-
 use sframe_record::numbers::{counted, grouped, percent};
-use sframe_record::{NotAccepted, Outcome, ReadingTotal, Severity, Summary};
+use sframe_record::{FailedGate, NotAccepted, Outcome, ReadingTotal, Severity, Summary};
 
+use super::Exit;
 use super::args::Level;
 use super::args::policy::{GateArgs, PolicyArgs};
-use super::{Exit, complain};
+
+/// The gates that a scan does not pass.
+pub(super) fn failed(gates: &GateArgs, summary: &Summary<'_>) -> Vec<FailedGate<'static>> {
+    readable(gates, summary).chain(covered(gates, summary)).collect()
+}
 
 /// The exit status of a scan that has to pass gates.
-pub(super) fn gated(
-    policy: &PolicyArgs,
-    gates: &GateArgs,
-    summary: &Summary<'_>,
-) -> io::Result<Exit> {
+pub(super) fn gated(policy: &PolicyArgs, gates: &GateArgs, summary: &Summary<'_>) -> Exit {
     let status = match gates.write_baseline {
         Some(_) => exit(Level::Never, summary),
         None => exit(policy.fail_on, summary),
     };
-    let status = readable(gates, summary, status)?;
-    covered(gates, summary, status)
+    match status {
+        _ if summary.fails_a_gate() => Exit::Findings,
+        Exit::Clean if !summary.failed_gates.is_empty() => Exit::Incomplete,
+        status => status,
+    }
 }
 
-/// `--require-readable`: a line for each consumer that does not accept all sections.
-fn readable(gates: &GateArgs, summary: &Summary<'_>, mut status: Exit) -> io::Result<Exit> {
-    if !gates.require_readable {
-        return Ok(status);
-    }
-    for of in &summary.readings {
-        let Some(first) = &of.not_accepted else { continue };
-        complain(&unreadable(of, first))?;
-        status = match (first.outcome, status) {
-            (Outcome::Undecided, Exit::Clean) => Exit::Incomplete,
-            (Outcome::Undecided, status) => status,
-            _ => Exit::Findings,
-        };
-    }
-    Ok(status)
+/// `--require-readable`: an entry for each consumer that does not accept all sections.
+fn readable(gates: &GateArgs, summary: &Summary<'_>) -> impl Iterator<Item = FailedGate<'static>> {
+    let readings = summary.readings.iter().filter(|_| gates.require_readable);
+    readings.filter_map(|of| {
+        let first = of.not_accepted.as_ref()?;
+        Some(FailedGate {
+            gate: "require-readable".into(),
+            undecided: first.outcome == Outcome::Undecided,
+            message: unreadable(of, first).into(),
+        })
+    })
 }
 
 /// `glibc-2.43 does not accept libfoo.so (ignore): only version 2 is read; nor 3 more files`.
@@ -56,20 +54,18 @@ fn unreadable(of: &ReadingTotal<'_>, first: &NotAccepted<'_>) -> String {
 }
 
 /// `--min-coverage`.
-fn covered(gates: &GateArgs, summary: &Summary<'_>, status: Exit) -> io::Result<Exit> {
-    let Some(least) = gates.min_coverage.filter(|_| summary.code_bytes > 0) else {
-        return Ok(status);
-    };
+fn covered(gates: &GateArgs, summary: &Summary<'_>) -> Option<FailedGate<'static>> {
+    let least = gates.min_coverage.filter(|_| summary.code_bytes > 0)?;
     let share = 100.0 * summary.covered_bytes as f64 / summary.code_bytes as f64;
     if share >= least {
-        return Ok(status);
+        return None;
     }
     let (covered, code) = (grouped(summary.covered_bytes), grouped(summary.code_bytes));
     let share = percent(summary.covered_bytes, summary.code_bytes);
-    complain(&format!(
+    let message = format!(
         "SFrame describes {share} of the code ({covered} of {code} bytes), less than --min-coverage {least}"
-    ))?;
-    Ok(Exit::Findings)
+    );
+    Some(FailedGate { gate: "min-coverage".into(), undecided: false, message: message.into() })
 }
 
 /// The exit status for the findings of a scan.

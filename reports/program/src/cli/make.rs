@@ -1,6 +1,6 @@
 //! `sframe-check synthesize` and `sframe-check repair`.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -11,10 +11,12 @@ use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable_path;
 use sframe_repair::repair;
 use sframe_synthesis::{
-    CannotInsert, Encoding, FromCode, Insertion, Loss, Place, Synthesis, assembly, synthesize,
-    synthesize_code,
+    AssemblyError, CannotInsert, Encoding, FromCode, Insertion, Loss, Place, Synthesis, assembly,
+    synthesize, synthesize_code,
 };
 use sframe_validator::elf::{Elf, SymbolTable};
+
+mod described;
 
 use super::args::make::{RepairArgs, SynthesizeArgs, Witness, Written};
 use super::output_file::OutputFile;
@@ -31,8 +33,8 @@ pub(super) fn synthesize_file(args: &SynthesizeArgs) -> io::Result<Exit> {
             counted(account.rows, "row")
         )];
         lines.extend(losses.iter().map(left_out));
-        lines.extend(made.not_known.iter().cloned());
-        Ok(Made { bytes, lines, is_complete: losses.is_empty() && made.not_known.is_none() })
+        lines.extend(made.not_described.iter().cloned());
+        Ok(Made { bytes, lines, is_complete: losses.is_empty() && !made.is_partial })
     })
 }
 
@@ -84,7 +86,7 @@ fn made(
     if is_program {
         // As a copy: without the bits that would make it run as its owner.
         let mode = fs::metadata(path)?.permissions().mode() & 0o777;
-        out.get_ref().set_permissions(Permissions::from_mode(mode))?;
+        file.set_mode(mode)?;
     }
     drop(out);
     file.finish()?;
@@ -100,8 +102,10 @@ fn made(
 /// A section, and what a person should know about it.
 struct Synthesized {
     section: Synthesis,
-    /// What the section does not describe because it is not known.
-    not_known: Option<String>,
+    /// The code that the section does not describe.
+    not_described: Option<String>,
+    /// Whether the section leaves out code that its witness should know.
+    is_partial: bool,
 }
 
 /// Makes the section of a file for a place in it.
@@ -112,8 +116,10 @@ fn synthesized(
     place: Place,
 ) -> Result<Synthesized, String> {
     let made = match (args.from, args.encoding()) {
-        (Witness::Cfi, encoding) => synthesize(elf, cfi, encoding, place)
-            .map(|section| Synthesized { section, not_known: None }),
+        (Witness::Cfi, encoding) => synthesize(elf, cfi, encoding, place).map(|section| {
+            let not_described = described::without_cfi(elf, cfi);
+            Synthesized { section, not_described, is_partial: false }
+        }),
         (Witness::Code, Encoding::Smallest(version)) => {
             synthesize_code(elf, cfi, version, place).map(from_code)
         }
@@ -121,7 +127,11 @@ fn synthesized(
             return Err("GNU as makes sections from CFI, so that --from code goes with a smallest encoding only".to_owned());
         }
     };
-    made.map_err(|error| error.to_string())
+    let made = made.map_err(|error| error.to_string())?;
+    match made.section.account.functions {
+        0 => Err(described::nothing(elf, args.from, &made.section.losses)),
+        _ => Ok(made),
+    }
 }
 
 fn from_code(made: FromCode) -> Synthesized {
@@ -130,7 +140,9 @@ fn from_code(made: FromCode) -> Synthesized {
     let text = format!(
         "not described: {unknown} of {code} ({share}), which are padding or not understood"
     );
-    Synthesized { section: made.synthesis, not_known: (made.unknown > 0).then_some(text) }
+    let is_partial = made.unknown > 0;
+    let not_described = is_partial.then_some(text);
+    Synthesized { section: made.synthesis, not_described, is_partial }
 }
 
 /// The section of a file as it is written, and what it contains.
@@ -151,11 +163,10 @@ fn section(data: &[u8], args: &SynthesizeArgs) -> Result<(Vec<u8>, Synthesized),
             Ok((made.section.written.bytes.clone(), made))
         }
         Written::Assembly => {
-            let place = Place::of(&elf);
-            let made = make(place)?;
+            let made = make(Place::of(&elf))?;
             let symbols = SymbolTable::load(&elf).unwrap_or_default();
-            let text = assembly(&elf, &symbols, &made.section.written, place);
-            Ok((text.map_err(|error| error.to_string())?.into_bytes(), made))
+            let text = assembly(&elf, &symbols, &made.section.written);
+            Ok((text.map_err(|error| no_source(&error))?.into_bytes(), made))
         }
     }
 }
@@ -163,7 +174,19 @@ fn section(data: &[u8], args: &SynthesizeArgs) -> Result<(Vec<u8>, Synthesized),
 /// Why a file cannot get a section, and what can be written instead.
 fn no_place(error: &CannotInsert) -> String {
     let instead = match error {
-        CannotInsert::NoSymbol(_) => "; --as assembly writes a section to assemble with its source",
+        CannotInsert::NoSymbol(_) => "; --as assembly writes a section to append to its source",
+        CannotInsert::HasSframe => {
+            "; `sframe-check repair` corrects it, and `objcopy --remove-section .sframe` removes it, to make another one"
+        }
+        _ => "",
+    };
+    format!("{error}{instead}")
+}
+
+/// Why a section cannot be written as assembly, and what can be written instead.
+fn no_source(error: &AssemblyError) -> String {
+    let instead = match error {
+        AssemblyError::Linked => "; without --as, the section is added to the file",
         _ => "",
     };
     format!("{error}{instead}")

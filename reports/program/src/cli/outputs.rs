@@ -1,11 +1,13 @@
 //! Where the results of a scan are written: standard output, and files.
 
-use std::fs::File;
+use std::collections::HashSet;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use anstream::StripStream;
 use sframe_html::Report;
+use sframe_record::text::printable_path;
 
 use super::args::output::When;
 use super::args::policy::GateArgs;
@@ -47,18 +49,33 @@ impl Outputs<'_> {
     ) -> io::Result<(Box<dyn Renderer>, Vec<OutputFile>)> {
         let mut renderers = vec![renderer(self.output, self.shown, display)];
         let mut files = Vec::new();
+        self.differ()?;
         for to_file in &self.output.output {
-            let (file, out) = OutputFile::create(&to_file.path)?;
+            let (file, out) = OutputFile::report(&to_file.path)?;
             files.push(file);
             renderers.push(self.to_file(to_file.format, out));
         }
         if let Some(baseline) = &self.gates.write_baseline {
-            let (file, out) = OutputFile::create(Path::new(baseline))?;
+            let (file, out) = OutputFile::report(Path::new(baseline))?;
             files.push(file);
             renderers.push(Box::new(BaselineWriter::new(out)));
         }
         let only = if renderers.len() == 1 { renderers.pop() } else { None };
         Ok((only.unwrap_or_else(|| Box::new(Several::new(renderers))), files))
+    }
+
+    /// One file takes one report: the last one would be all that is left.
+    fn differ(self) -> io::Result<()> {
+        let reports = self.output.output.iter().map(|to_file| to_file.path.as_path());
+        let baseline = self.gates.write_baseline.as_deref().map(Path::new);
+        let mut known = HashSet::new();
+        for path in reports.chain(baseline) {
+            if !known.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())) {
+                let path = printable_path(path);
+                return Err(io::Error::other(format!("{path} is named for two outputs")));
+            }
+        }
+        Ok(())
     }
 
     fn to_file(self, format: Format, out: BufWriter<File>) -> Box<dyn Renderer> {

@@ -40,7 +40,7 @@ impl StorePlace {
     #[cfg(not(feature = "s3"))]
     fn bucket(name: &Path) -> Result<StorePlace> {
         let what = format!(
-            "{}: a bucket needs a program that was built with the feature s3",
+            "{}: a bucket needs a program that was built with the feature s3: `cargo install sframe-check --features s3`",
             name.display()
         );
         Err(sframe_store::Error::Usage(what).into())

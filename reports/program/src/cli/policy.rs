@@ -52,6 +52,10 @@ fn baseline(path: &Path) -> io::Result<Baseline> {
     let failed = |why: &str| io::Error::other(format!("--baseline: {name}: {why}"));
     let file = fs::File::open(path).map_err(|error| failed(&plain_error(&error)))?;
     let mut text = String::new();
-    file.take(MOST).read_to_string(&mut text).map_err(|error| failed(&plain_error(&error)))?;
+    let read = file.take(MOST).read_to_string(&mut text);
+    read.map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => failed("it is no baseline: it is not text"),
+        _ => failed(&plain_error(&error)),
+    })?;
     Baseline::read(&text).map_err(|why| failed(&why))
 }

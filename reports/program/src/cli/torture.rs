@@ -1,6 +1,7 @@
 //! `sframe-check torture`.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,6 +10,7 @@ use super::args::DocumentFormat;
 use super::args::tools::{LimitedArgs, TortureArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout};
 use crate::render::{Display, Line, clock, time_left};
+use sframe_consumers::profiles;
 use sframe_harness::limited::{Limits, watch};
 use sframe_harness::torture::{Follow, Options, Progress, Reader, Text, json, torture};
 use sframe_record::numbers::grouped;
@@ -19,7 +21,7 @@ pub(super) fn run(args: &TortureArgs) -> io::Result<Exit> {
     let named: Result<Vec<Reader>, String> = args
         .reader
         .iter()
-        .map(|text| Reader::new(text, &program).map_err(|why| format!("--reader {text:?}: {why}")))
+        .map(|text| reader(text, &program).map_err(|why| format!("--reader {text:?}: {why}")))
         .collect();
     let readers = match named {
         Ok(named) if named.is_empty() => {
@@ -91,4 +93,15 @@ fn progress_line(elapsed: Duration, progress: Progress<'_>) -> String {
 pub(super) fn limited(args: &LimitedArgs) -> io::Result<Exit> {
     watch(&args.folder, &mut stdout())?;
     Ok(Exit::Clean)
+}
+
+/// A reader that the command line names. Consumers have profiles, and are no programs; a harness makes programs of their code.
+fn reader(text: &str, program: &Path) -> Result<Reader, String> {
+    if profiles().iter().any(|consumer| consumer.page().name == text) {
+        return Err(format!(
+            "it is a consumer: `corpus/consumers/build` in the repository makes a reader of its code, \
+             'corpus/consumers/read target/consumers/bin/{text} {{}}'"
+        ));
+    }
+    Reader::new(text, program)
 }

@@ -10,7 +10,11 @@ use crate::render::wrap;
 
 pub(super) fn page(out: &mut dyn Write, cause: Cause, width: Option<usize>) -> io::Result<()> {
     let page = cause.page();
-    writeln!(out, "{BOLD}{}{BOLD:#} (cause of lost coverage)\n", cause.name())?;
+    let name = match cause {
+        Cause::Unexplained => "none, or unexplained",
+        cause => cause.name(),
+    };
+    writeln!(out, "{BOLD}{name}{BOLD:#} (cause of lost coverage)\n")?;
     writeln!(out, "  {}", wrap(&sentence(page.summary), 2, width))?;
     let pages = [
         (

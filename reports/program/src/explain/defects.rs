@@ -25,14 +25,19 @@ pub(super) fn page(out: &mut dyn Write, defect: &Defect, width: Option<usize>) -
         }
         false => "",
     };
+    let input = match defect.input {
+        "" => sentence(defect.without_input),
+        input => input.to_owned(),
+    };
     let pages = [
         ("What goes wrong", sentence(defect.consequence)),
         ("What to do", sentence(defect.workaround)),
         ("How it is recognised", sentence(defect.recognised)),
         ("How it counts", sentence(counts)),
         ("Who can mend it", owner.to_owned()),
-        ("Reported", defect.upstream.to_owned()),
-        ("Smallest input", defect.input.to_owned()),
+        ("Upstream", defect.upstream.to_owned()),
+        ("Report", defect.pages.join(", ")),
+        ("Smallest input", input),
     ];
     parts(out, &pages, width)
 }

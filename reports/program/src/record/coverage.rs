@@ -82,6 +82,7 @@ pub(super) fn place(
     let symbol = names.symbol(start);
     let symbol = symbol.as_ref();
     FunctionPlace {
+        file: None,
         start: Address(start.address),
         code_section: names.section(start).map(Into::into),
         size,

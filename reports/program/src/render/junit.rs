@@ -2,7 +2,7 @@
 //!
 //! A file is a test suite. Each rule that it breaks is a test: a failure if it is an error, otherwise a passed test with the
 //! warning as its output. A file without findings is one passed test, and one that cannot be read is a test with an
-//! error. Suites are written one by one, so that memory does not grow with their number.
+//! error. Gates that the scan does not pass are a suite of their own. Suites are written one by one, so that memory does not grow with their number.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
-use sframe_record::{Finding, Record, Severity, Status, Summary};
+use sframe_record::{FailedGate, Finding, Record, Severity, Status, Summary};
 
 use super::Renderer;
 
@@ -31,24 +31,23 @@ impl<W: Write> Junit<W> {
         Junit { out: Writer::new_with_indent(out, b' ', 1), started: None }
     }
 
-    fn suite(&mut self, record: &Record<'_>) -> io::Result<()> {
-        let tests = tests(record);
+    fn suite(&mut self, name: &str, tests: &[Test]) -> io::Result<()> {
         let count = |outcome: &dyn Fn(&Outcome) -> bool| {
             tests.iter().filter(|test| outcome(&test.outcome)).count().to_string()
         };
         let failures = count(&|outcome| matches!(outcome, Outcome::Failure(_)));
         let errors = count(&|outcome| matches!(outcome, Outcome::Error(_)));
         let skipped = count(&|outcome| matches!(outcome, Outcome::Skipped(_)));
-        let (name, number) = (record.name(), tests.len().to_string());
+        let number = tests.len().to_string();
         let suite = BytesStart::new("testsuite").with_attributes([
-            ("name", &*name),
+            ("name", name),
             ("tests", &number),
             ("failures", &failures),
             ("errors", &errors),
             ("skipped", &skipped),
         ]);
         self.out.write_event(Event::Start(suite))?;
-        tests.iter().try_for_each(|test| self.test(&name, test))?;
+        tests.iter().try_for_each(|test| self.test(name, test))?;
         self.out.write_event(Event::End(BytesEnd::new("testsuite")))
     }
 
@@ -91,7 +90,7 @@ impl<W: Write> Renderer for Junit<W> {
     fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
         match record.status {
             Status::NotElf | Status::Special | Status::Unsupported => Ok(()),
-            _ => self.suite(record),
+            _ => self.suite(&record.name(), &tests(record)),
         }
     }
 
@@ -115,7 +114,11 @@ impl<W: Write> Renderer for Junit<W> {
         self.started.take().map_or(Ok(()), |record| self.file(&record))
     }
 
-    fn end(&mut self, _: &Summary<'_>) -> io::Result<()> {
+    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        let gates: Vec<Test> = summary.failed_gates.iter().map(Test::of_gate).collect();
+        if !gates.is_empty() {
+            self.suite("gates", &gates)?;
+        }
         self.out.write_event(Event::End(BytesEnd::new("testsuites")))?;
         writeln!(self.out.get_mut())?;
         self.out.get_mut().flush()
@@ -126,6 +129,17 @@ impl<W: Write> Renderer for Junit<W> {
 struct Test {
     name: String,
     outcome: Outcome,
+}
+
+impl Test {
+    fn of_gate(gate: &FailedGate<'_>) -> Test {
+        let message = gate.message.to_string();
+        let outcome = match gate.undecided {
+            true => Outcome::Skipped(message),
+            false => Outcome::Failure(message),
+        };
+        Test { name: gate.gate.to_string(), outcome }
+    }
 }
 
 enum Outcome {

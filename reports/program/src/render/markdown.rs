@@ -135,7 +135,9 @@ impl<W: Write> Renderer for Markdown<W> {
     }
 
     fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
-        let mark = match (summary.errors > 0, summary.is_incomplete()) {
+        let is_bad = summary.errors > 0 || summary.fails_a_gate();
+        let is_open = summary.is_incomplete() || !summary.failed_gates.is_empty();
+        let mark = match (is_bad, is_open) {
             (true, _) => "❌",
             (false, true) => "❓",
             (false, false) => "✅",
@@ -159,6 +161,10 @@ impl<W: Write> Renderer for Markdown<W> {
             write!(self.out, " SFrame describes {share} of {code} bytes of code.")?;
         }
         writeln!(self.out)?;
+        for gate in &summary.failed_gates {
+            let mark = if gate.undecided { "❓" } else { "❌" };
+            writeln!(self.out, "\n{mark} {}", cell(&gate.message))?;
+        }
         let mut causes = std::mem::take(&mut self.groups).finish().causes;
         causes.retain(|cause| cause.known.is_none() || cause.severity == Severity::Error);
         self.causes(&causes)?;

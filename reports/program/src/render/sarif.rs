@@ -113,8 +113,13 @@ impl<W: Write> Renderer for Sarif<W> {
     }
 
     fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        self.notifications.extend(summary.failed_gates.iter().map(|gate| Notification {
+            level: if gate.undecided { "warning" } else { "error" },
+            message: Message { text: gate.message.to_string() },
+            locations: Vec::new(),
+        }));
         let invocation = Invocation {
-            execution_successful: !summary.is_incomplete(),
+            execution_successful: !summary.is_incomplete() && summary.failed_gates.is_empty(),
             tool_execution_notifications: std::mem::take(&mut self.notifications),
         };
         self.out.write_all(b"\n],\"invocations\":")?;
@@ -282,7 +287,7 @@ impl Location {
     fn of_file(record: &Record<'_>) -> Location {
         Location {
             physical_location: PhysicalLocation {
-                artifact_location: ArtifactLocation { uri: uri(&record.path) },
+                artifact_location: ArtifactLocation { uri: uri(&record.path_bytes()) },
                 region: None,
             },
             logical_locations: Vec::new(),
@@ -377,13 +382,13 @@ const fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// A path as a relative reference (RFC 3986): bytes other than unreserved characters and slashes are escaped.
-fn uri(path: &str) -> String {
-    let mut uri = String::with_capacity(path.len());
-    for byte in path.trim_start_matches("./").bytes() {
+/// A path as a URI, or as a relative reference (RFC 3986): bytes other than unreserved characters and slashes are escaped.
+fn uri(path: &[u8]) -> String {
+    let mut uri = if path.starts_with(b"/") { "file://".to_owned() } else { String::new() };
+    for byte in path.strip_prefix(b"./").unwrap_or(path) {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                uri.push(char::from(byte));
+                uri.push(char::from(*byte));
             }
             other => uri.push_str(&format!("%{other:02X}")),
         }
@@ -397,7 +402,8 @@ mod tests {
 
     #[test]
     fn paths_become_references() {
-        assert_eq!(uri("./build/a b:c.so"), "build/a%20b%3Ac.so");
-        assert_eq!(uri("/usr/lib/é"), "/usr/lib/%C3%A9");
+        assert_eq!(uri(b"./build/a b:c.so"), "build/a%20b%3Ac.so");
+        assert_eq!(uri("/usr/lib/é".as_bytes()), "file:///usr/lib/%C3%A9");
+        assert_eq!(uri(b"\xff\xfe.so"), "%FF%FE.so");
     }
 }

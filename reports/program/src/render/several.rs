@@ -6,7 +6,8 @@ use sframe_record::{Finding, Record, Summary};
 
 use super::Renderer;
 
-/// Hands everything to several renderers, in their order.
+/// Hands everything to several renderers, in their order. Where the reader of one has closed it, as `head` does, the others
+/// go on.
 pub struct Several(Vec<Box<dyn Renderer>>);
 
 impl Several {
@@ -18,9 +19,19 @@ impl Several {
 
     fn each(
         &mut self,
-        write: impl FnMut(&mut Box<dyn Renderer>) -> io::Result<()>,
+        mut write: impl FnMut(&mut Box<dyn Renderer>) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.0.iter_mut().try_for_each(write)
+        let mut result = Ok(());
+        self.0.retain_mut(|renderer| match write(renderer) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => false,
+            written => {
+                if result.is_ok() {
+                    result = written;
+                }
+                true
+            }
+        });
+        if self.0.is_empty() { Err(io::ErrorKind::BrokenPipe.into()) } else { result }
     }
 }
 

@@ -313,9 +313,8 @@ impl<W: Write> Text<W> {
         let Some(similar) = difference.similar.filter(|similar| similar.functions > 0) else {
             return Ok(());
         };
-        let (functions, bytes) = (grouped(similar.functions), grouped(similar.bytes));
-        let plural = if similar.functions == 1 { "" } else { "s" };
-        writeln!(self.out, "    and at {functions} more function{plural} ({bytes} bytes)")
+        let functions = counted(similar.functions, "more function");
+        writeln!(self.out, "    and at {functions} ({})", counted(similar.bytes, "byte"))
     }
 
     /// One line for each field: offset, bytes, name, value.

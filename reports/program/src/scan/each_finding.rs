@@ -15,7 +15,7 @@ use super::file::{check_elf_file, check_raw};
 use super::options::CheckOptions;
 use super::piece::{Found, Piece};
 use crate::record::{Located, Names};
-use sframe_defects::recognise_one;
+use sframe_defects::Evidence;
 use sframe_input::SectionSource;
 use sframe_record::{Finding, Record};
 
@@ -49,8 +49,9 @@ pub(super) fn hand_over(
     let file = record.clone();
     found(Piece::Start(record));
     let mut some = Vec::new();
+    let evidence = evidence(&file, data, options);
     each(path, data, &file.sections, options, &mut |mut finding| {
-        recognise_one(&file, &mut finding);
+        evidence.recognise_one(&file, &mut finding);
         // The counts were made before.
         if !file.counts.iter().any(|count| count.known == finding.known) {
             finding.known = None;
@@ -63,6 +64,16 @@ pub(super) fn hand_over(
     found(Piece::Findings(some));
     found(Piece::End);
     true
+}
+
+/// What the file shows besides its record.
+fn evidence(record: &Record<'_>, data: &[u8], options: &CheckOptions) -> Evidence {
+    match Elf::parse(data) {
+        Ok(elf) if options.raw.is_none() => {
+            Evidence::of(record, &elf, &elf.sframe_contents().collect::<Vec<_>>())
+        }
+        _ => Evidence::default(),
+    }
 }
 
 /// The maximum number of findings of the file; `None` if its record does not reveal it.

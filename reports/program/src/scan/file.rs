@@ -12,7 +12,7 @@ use super::forecast;
 use super::options::CheckOptions;
 use super::readings;
 use crate::record::{Comparison, Names, checked, elf_type, producers, source_lines};
-use sframe_defects::recognise;
+use sframe_defects::Evidence;
 use sframe_input::{RawOptions, SectionSource};
 use sframe_oracle::debug_file::build_id;
 use sframe_oracle::rules::SECTION_MISSING;
@@ -61,7 +61,7 @@ pub(super) fn check_elf_file(
             record.elf_type = Some(elf_type(elf));
             record.entry = Some(elf.entry()).filter(|entry| *entry != 0).map(Address);
             record.build_id = build_id(elf).map(|id| hex(id).into());
-            recognise(&mut record);
+            Evidence::of(&record, elf, file.contents).recognise(&mut record);
             source_lines::add(&mut record, elf);
         }
         record

@@ -1,17 +1,20 @@
 //! The options of a scan: what it checks and reports, and its limits.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use sframe_oracle::rules::{SECTION_MISSING, SFRAME_CONTRADICTS_CODE, WRONG_FRAME_AFTER_CALL};
 use sframe_validator::check::Options;
 use sframe_validator::finding::Report;
-use sframe_validator::rules::Rule;
+use sframe_validator::rules::{Group, Rule, Severity};
 
 use sframe_consumers::Consumer;
 use sframe_input::{DebugPackages, package::Limits};
 use sframe_input::{MemberCount, RawOptions};
 use sframe_policy::Policy;
+use sframe_record::catalogue;
 use sframe_synthesis::Encoding;
 
 /// The default number of bytes for records that wait for earlier ones.
@@ -119,6 +122,26 @@ impl Default for CheckOptions {
 impl CheckOptions {
     pub(super) fn wants(&self, rule: &'static Rule) -> bool {
         (self.only.is_empty() || self.only.contains(&rule)) && !self.ignore.contains(&rule)
+    }
+
+    /// The names of the rules that a scan with these options does not check.
+    pub(super) fn unchecked(&self) -> BTreeSet<&'static str> {
+        let unchecked = catalogue::all().filter(|rule| !self.checks(rule));
+        unchecked.map(|rule| rule.name).collect()
+    }
+
+    fn checks(&self, rule: &'static Rule) -> bool {
+        let with = self.against;
+        let is_possible = match rule.group {
+            _ if rule == SECTION_MISSING => self.require_section,
+            _ if rule == WRONG_FRAME_AFTER_CALL => self.call_sites,
+            _ if rule == SFRAME_CONTRADICTS_CODE => self.thorough || with == Against::Code,
+            Group::Code => self.thorough,
+            Group::Comparison => !matches!(with, Against::None | Against::Code),
+            Group::Cfi => with != Against::None,
+            _ => rule.severity > Severity::Lint || self.validator.pedantic,
+        };
+        is_possible && self.wants(rule)
     }
 
     /// Whether the scan must end.

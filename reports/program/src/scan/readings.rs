@@ -1,7 +1,7 @@
 //! What consumers do with the sections of a file.
 
 use sframe_consumers::{Assessment, Assessor, Consumer, Input, Objects, Relocated, is_module};
-use sframe_record::Reading;
+use sframe_record::{Outcome, ReadBytes, ReadFunctions, Reading};
 use sframe_validator::Abi;
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::CodeAddress;
@@ -12,21 +12,48 @@ use crate::record::Names;
 use crate::record::readings::reading;
 use sframe_input::SectionSource;
 
-/// What each consumer that the options name does with a file's sections. Relocatable objects have readings only for linkers
-/// and, if they are modules, the kernel: the others see what a linker has made of their sections.
+/// What each consumer that the options name does with a file's sections. A file with a section has a reading for each of
+/// them, even if the consumer never sees the section.
 pub(super) fn of_file(file: &ElfFile<'_>, options: &CheckOptions) -> Vec<Reading<'static>> {
     if options.consumers.is_empty() {
         return Vec::new();
     }
-    let Some(machine) = file.elf.abi() else { return Vec::new() };
-    let readings = stored(file.sources).map(|source| {
+    let Some(machine) = file.elf.abi() else {
+        return unseen(file.sources, options, "SFrame is not defined for the machine");
+    };
+    let mut readings = stored(file.sources).map(|source| {
         if file.elf.kind() == ElfKind::Relocatable {
             of_object(file, source, machine, options)
         } else {
             of_linked(source, machine, text(file.elf), file.names, options)
         }
     });
-    together(readings)
+    match readings.next() {
+        Some(first) => together(first, readings),
+        None => unseen(file.sources, options, "the section has no bytes in this file"),
+    }
+}
+
+/// The readings of a file with sections that no consumer sees.
+fn unseen(
+    sources: &[SectionSource<'_>],
+    options: &CheckOptions,
+    reason: &'static str,
+) -> Vec<Reading<'static>> {
+    let of = |consumer: &&dyn Consumer| ignored(*consumer, reason);
+    if sources.is_empty() { Vec::new() } else { options.consumers.iter().map(of).collect() }
+}
+
+/// The reading of a section that the consumer never sees. Its functions and code are in no count.
+fn ignored(consumer: &dyn Consumer, reason: &'static str) -> Reading<'static> {
+    Reading {
+        consumer: consumer.page().name.into(),
+        outcome: Outcome::Ignore,
+        reason: Some(reason.into()),
+        functions: ReadFunctions::default(),
+        bytes: ReadBytes::default(),
+        examples: Vec::new(),
+    }
 }
 
 /// Debug files have sections without bytes, which nothing loads.
@@ -35,15 +62,19 @@ fn stored<'s, 'a>(sources: &'s [SectionSource<'a>]) -> impl Iterator<Item = &'s 
 }
 
 /// The readings of all sections: of each consumer one.
-fn together(mut sections: impl Iterator<Item = Vec<Reading<'static>>>) -> Vec<Reading<'static>> {
-    let mut all = sections.next().unwrap_or_default();
-    for readings in sections {
+fn together(
+    first: Vec<Reading<'static>>,
+    others: impl Iterator<Item = Vec<Reading<'static>>>,
+) -> Vec<Reading<'static>> {
+    let mut all = first;
+    for readings in others {
         all.iter_mut().zip(readings).for_each(|(sum, reading)| sum.add(reading));
     }
     all
 }
 
-/// The section of a relocatable object, in the order of the consumers.
+/// The section of a relocatable object, in the order of the consumers. Linkers read it, and the kernel if it is a module:
+/// the others see what a linker has made of it.
 fn of_object(
     file: &ElfFile<'_>,
     source: &SectionSource<'_>,
@@ -51,17 +82,27 @@ fn of_object(
     options: &CheckOptions,
 ) -> Vec<Reading<'static>> {
     let is_module = is_module(file.elf);
-    let mut found = Vec::new();
-    for objects in [Objects::Inputs, Objects::Modules] {
-        let readers = options.consumers.iter().copied().enumerate();
-        let mut readers = readers.filter(|(_, consumer)| consumer.objects() == objects).peekable();
-        if readers.peek().is_some() && objects.include(is_module) {
-            let assess = relocated(file, source, machine, objects);
-            found.extend(readers.map(|(place, consumer)| (place, assess(consumer))));
+    let readers = [Objects::Inputs, Objects::Modules].map(|objects| {
+        let is_read = |consumer: &&dyn Consumer| consumer.objects() == objects;
+        let is_wanted = objects.include(is_module) && options.consumers.iter().any(is_read);
+        is_wanted.then(|| (objects, relocated(file, source, machine, objects)))
+    });
+    let reading = |consumer: &&dyn Consumer| {
+        let mut readers = readers.iter().flatten();
+        match readers.find(|(objects, _)| *objects == consumer.objects()) {
+            Some((_, assess)) => assess(*consumer),
+            None => ignored(*consumer, unread_object(consumer.objects())),
         }
+    };
+    options.consumers.iter().map(reading).collect()
+}
+
+/// Why a consumer does not see a relocatable object.
+const fn unread_object(objects: Objects) -> &'static str {
+    match objects {
+        Objects::Modules => "of relocatable objects, it reads modules of the kernel only",
+        Objects::None | Objects::Inputs => "a relocatable object, which only linkers read",
     }
-    found.sort_by_key(|(place, _)| *place);
-    found.into_iter().map(|(_, reading)| reading).collect()
 }
 
 /// What consumers do with a section that such a reader of objects relocates.
@@ -95,9 +136,15 @@ pub(super) fn of_raw(
     options: &CheckOptions,
 ) -> Vec<Reading<'static>> {
     let section = source.section.as_ref().ok();
-    let Some(machine) = section.and_then(|section| section.abi().ok()) else { return Vec::new() };
-    let sources = stored(std::slice::from_ref(source));
-    together(sources.map(|source| of_linked(source, machine, None, names, options)))
+    match section.and_then(|section| section.abi().ok()) {
+        Some(machine) => of_linked(source, machine, None, names, options),
+        None => {
+            let reason = "the section does not say for which machine it is";
+            let undecided = |of: &&dyn Consumer| Assessment::undecided(*of, reason);
+            let assessments = options.consumers.iter().map(undecided);
+            assessments.map(|of| reading(of, None, names, &CodeAddress::absolute)).collect()
+        }
+    }
 }
 
 /// The section of a linked file.

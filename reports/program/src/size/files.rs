@@ -13,9 +13,6 @@ use sframe_validator::elf::{Elf, ElfError};
 
 use super::{Sizes, of_section};
 
-/// Why a file is not measured; `None` if it is.
-type Reason = Option<&'static str>;
-
 const NO_KIND: &str = "it is no ELF file, archive or package (--raw: a bare section)";
 const CLOSED: &str = "a package, which is not opened with --max-depth 0";
 
@@ -30,8 +27,25 @@ pub struct Options {
     pub what_if: bool,
 }
 
-/// Takes the sizes of a section, or the name of a file and why something in it cannot be measured.
-pub type Found<'f> = &'f mut dyn FnMut(Result<Sizes, String>);
+/// Takes the sizes of a section, or what cannot be measured.
+pub type Found<'f> = &'f mut dyn FnMut(Result<Sizes, NotMeasured>);
+
+/// A file or section that cannot be measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotMeasured {
+    /// The name of the file.
+    pub name: String,
+    /// Why, with the place in the section: `sfp_magic at section offset 0x0: magic 0x0000 is not 0xdee2`.
+    pub reason: String,
+}
+
+impl NotMeasured {
+    /// Why, without the place: the same for all files with one cause.
+    #[must_use]
+    pub fn cause(&self) -> &str {
+        self.reason.rsplit(": ").next().unwrap_or(&self.reason)
+    }
+}
 
 /// Measures the sections of an input. A file of another kind is an error only if it `is_named`, not if it was found in a
 /// folder.
@@ -59,7 +73,7 @@ pub fn measure(input: &Input, is_named: bool, options: &Options, found: Found<'_
     }
 }
 
-/// Measures one input. Functions return why they leave out a file of another kind.
+/// Measures one input. Its functions return why a file is not measured, `None` if it is.
 struct Measuring<'m> {
     options: &'m Options,
     found: Found<'m>,
@@ -67,17 +81,17 @@ struct Measuring<'m> {
 
 impl Measuring<'_> {
     fn failed(&mut self, name: &str, reason: &str) {
-        (self.found)(Err(format!("{name}: {reason}")));
+        (self.found)(Err(NotMeasured { name: name.to_owned(), reason: reason.to_owned() }));
     }
 
-    fn path(&mut self, path: &Path) -> io::Result<Reason> {
+    fn path(&mut self, path: &Path) -> io::Result<Option<&'static str>> {
         match open(path)? {
             Opened::File(file) => self.file(&printable_path(path), path, file),
             Opened::Folder | Opened::Special(_) => Ok(Some(NO_KIND)),
         }
     }
 
-    fn image(&mut self, path: &Path) -> io::Result<Reason> {
+    fn image(&mut self, path: &Path) -> io::Result<Option<&'static str>> {
         let name = printable_path(path);
         let limits = self.options.limits;
         let mut visit = |member: package::Member<'_>| self.unpacked(&name, member);
@@ -86,13 +100,18 @@ impl Measuring<'_> {
     }
 
     /// Measures a file, whose kind its first bytes say.
-    fn file(&mut self, name: &str, path: &Path, mut file: File) -> io::Result<Reason> {
+    fn file(
+        &mut self,
+        name: &str,
+        path: &Path,
+        mut file: File,
+    ) -> io::Result<Option<&'static str>> {
         if let Some(raw) = self.options.raw {
             let data = FileBytes::of(file)?;
             let sizes =
                 of_section(name, &SectionSource::bare(&data, raw), None, self.options.what_if);
             data.intact()?;
-            (self.found)(sizes.map_err(|reason| format!("{name}: {reason}")));
+            (self.found)(sizes.map_err(|reason| NotMeasured { name: name.to_owned(), reason }));
             return Ok(None);
         }
         let mut head = [0; HEAD];
@@ -174,7 +193,7 @@ impl Measuring<'_> {
             let source = SectionSource::of(&content).map_err(|error| error.to_string());
             let sizes =
                 source.and_then(|of| of_section(name, &of, Some(&elf), self.options.what_if));
-            (self.found)(sizes.map_err(|reason| format!("{name}: {reason}")));
+            (self.found)(sizes.map_err(|reason| NotMeasured { name: name.to_owned(), reason }));
         }
     }
 }

@@ -13,6 +13,7 @@ mod differences;
 mod gdb;
 mod live;
 mod machines;
+mod synthesized;
 
 use std::path::Path;
 

@@ -31,6 +31,9 @@ pub(in crate::cli) struct ConformanceArgs {
     /// The vectors in this folder, not those of this program
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(in crate::cli) vectors: Option<PathBuf>,
+    /// List every vector with a wrong answer, not each cause once for each clause
+    #[arg(long)]
+    pub(in crate::cli) all: bool,
     /// Seconds that an answer may take
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(in crate::cli) timeout: u64,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use sframe_synthesis::{Encoding, Release};
+use sframe_synthesis::Encoding;
 use sframe_validator::Version;
 
 use super::inputs::InputArgs;
@@ -42,14 +42,13 @@ pub(in crate::cli) struct ForecastArgs {
 pub(in crate::cli) const DEFAULT: [&str; 4] =
     ["gnu-2.44", "smallest-v2", "gnu-2.47.50", "smallest-v3"];
 
-/// Every encoding.
-fn all() -> impl Iterator<Item = Encoding> {
-    let smallest = [Version::V2, Version::V3].map(Encoding::Smallest);
-    Release::ALL.map(Encoding::Gnu).into_iter().chain(smallest)
+/// The encodings that people choose from. Nobody writes new sections of version 1, so its smallest form is left out.
+fn offered() -> impl Iterator<Item = Encoding> {
+    Encoding::ALL.into_iter().filter(|encoding| *encoding != Encoding::Smallest(Version::V1))
 }
 
 /// Parses the name of an encoding. Shells complete it.
 pub(in crate::cli) fn encoding() -> impl TypedValueParser<Value = Encoding> {
-    let names = PossibleValuesParser::new(all().map(encoding_name));
-    names.try_map(|name| all().find(|of| encoding_name(*of) == name).ok_or("no such encoding"))
+    let names = PossibleValuesParser::new(offered().map(encoding_name));
+    names.try_map(|name| offered().find(|of| encoding_name(*of) == name).ok_or("no such encoding"))
 }

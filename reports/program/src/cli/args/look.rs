@@ -108,7 +108,7 @@ pub(in crate::cli) enum MatchBy {
 /// `explain`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ExplainArgs {
-    /// Rules, known defects, causes of lost coverage, or messages of linkers; none for a list of all rules
+    /// Rules, known defects, causes of lost coverage, consumers, or messages of linkers; none for a list of all rules
     ///
     /// A message of a linker is one argument, in quotes.
     #[arg(value_name = "NAME", hide_possible_values = true, value_parser = SubjectName)]

@@ -9,18 +9,22 @@ use sframe_validator::Version;
 use super::forecast::encoding;
 
 pub(in crate::cli) const SYNTHESIZE_HELP: &str = "\
-The section is made from the file's CFI; with --from code, for files without CFI, from what the machine code proves. A linked file gets it with PT_GNU_SFRAME, in a new segment at its end: nothing moves, and the program runs as before. An object gets .sframe and .rela.sframe. A file \
+The section is made from the file's CFI; with --from code, for files without CFI, from what the machine code proves. A linked file gets it with PT_GNU_SFRAME, in a new segment at its end with a note from sframe-check: nothing moves but the program headers, and the program runs as before. An object gets .sframe and .rela.sframe. A file \
 whose headers leave no place for it is refused, with the reason. What the section leaves out is listed; `explain CAUSE` says why.
+
+With --as assembly, append the text to the object's own source and assemble both as one file. In a file of its own, it would describe the code of that file.
+
+GNU strip and objcopy keep the section, and the program still runs on Linux from 5.18 on. For older kernels, and for qemu's user mode, strip the program first.
 
 Exit status:
   0  the file was written
-  1  the file was written, and the section leaves out functions, or code that is not understood
-  2  the section cannot be made, or has no place in the file; nothing was written
+  1  the file was written, and the section leaves out functions of the CFI, or code that is not understood
+  2  the section cannot be made, would describe nothing, or has no place in the file; nothing was written
   3  wrong usage, or the program itself failed";
 
 pub(in crate::cli) const REPAIR_HELP: &str = "\
 Sections that a linker has appended are merged, functions are sorted, start addresses that it did not adjust are corrected, duplicates and redundant rows are removed, \
-relocations that ld -r left in their old places are moved, and the program header gets the size of the section. The result is checked, and compared with CFI, before it is written. A file \
+relocations that ld -r left in their old places are moved, and the program header gets the size of the section. A linked file without PT_GNU_SFRAME gets one, in a new segment at its end with the other program headers. The result is checked, and compared with CFI, before it is written. A file \
 whose start addresses cannot be determined is refused.
 
 Exit status:
@@ -81,7 +85,7 @@ pub(in crate::cli) enum Written {
     Elf,
     /// The section's bytes
     Raw,
-    /// Assembler source, to be linked with the file's objects
+    /// Assembler source, to be appended to the source of the object
     Assembly,
 }
 

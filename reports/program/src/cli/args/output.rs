@@ -70,7 +70,13 @@ impl ToFile {
             return Err("a format, an equals sign and a file are needed, such as sarif=out.sarif"
                 .to_owned());
         }
-        Ok(ToFile { format: Format::from_str(format, false)?, path: path.into() })
+        let known = Format::from_str(format, false);
+        let format = known.map_err(|_| {
+            let names = Format::value_variants().iter().filter_map(Format::to_possible_value);
+            let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
+            format!("\"{format}\" is no format: these are {}", names.join(", "))
+        })?;
+        Ok(ToFile { format, path: path.into() })
     }
 }
 

@@ -6,6 +6,8 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 use sframe_policy::{Known, RulePattern};
 
+use super::rules::RulesName;
+
 /// What findings count, and when they are a failure.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct PolicyArgs {
@@ -37,6 +39,8 @@ pub(in crate::cli) struct SeverityArgs {
     #[arg(
         long,
         value_name = "RULE",
+        value_parser = RulesName,
+        hide_possible_values = true,
         value_delimiter = ',',
         help_heading = "What counts",
         hide_short_help = true
@@ -46,6 +50,8 @@ pub(in crate::cli) struct SeverityArgs {
     #[arg(
         long,
         value_name = "RULE",
+        value_parser = RulesName,
+        hide_possible_values = true,
         value_delimiter = ',',
         help_heading = "What counts",
         hide_short_help = true
@@ -55,6 +61,8 @@ pub(in crate::cli) struct SeverityArgs {
     #[arg(
         long,
         value_name = "RULE",
+        value_parser = RulesName,
+        hide_possible_values = true,
         value_delimiter = ',',
         help_heading = "What counts",
         hide_short_help = true

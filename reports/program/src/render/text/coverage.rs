@@ -131,7 +131,10 @@ fn limited(out: &mut dyn Write, limit: &Limit<'_>) -> io::Result<()> {
 /// `foo at 0x1000`.
 pub(super) fn example(example: &FunctionPlace<'_>) -> String {
     let section = example.code_section.as_ref().map_or(String::new(), |name| format!("{name}+"));
-    let place = format!("{section}{}", example.start);
+    let file = example.file.as_ref().map_or(String::new(), |file| {
+        format!(" in {}", sframe_record::text::printable(file.as_str()))
+    });
+    let place = format!("{section}{}{file}", example.start);
     match (&example.symbol, example.symbol_offset) {
         (Some(symbol), Some(offset)) if offset > 0 => format!("{symbol}+{offset:#x} at {place}"),
         (Some(symbol), _) => format!("{symbol} at {place}"),

@@ -15,13 +15,7 @@ const BOLD: Style = Style::new().bold();
 /// Writes the forecast for a file.
 pub(super) fn file(out: &mut dyn Write, name: &str, forecast: &Forecast<'_>) -> io::Result<()> {
     writeln!(out, "{BOLD}forecast{BOLD:#} for {name}")?;
-    table(out, &forecast.table())?;
-    for section in &forecast.sections {
-        if let Some(reason) = &section.reason {
-            writeln!(out, "  {}: not known: {}", section.encoding, printable(&**reason))?;
-        }
-    }
-    examples(out, forecast)
+    figures(out, forecast)
 }
 
 /// Writes the forecasts for all programs and libraries together, and for all objects.
@@ -33,9 +27,22 @@ pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<(
     }
     for (total, noun) in totals {
         writeln!(out, "{BOLD}forecast{BOLD:#} for {}", counted(total.files, noun))?;
-        table(out, &total.forecast.table())?;
+        figures(out, &total.forecast)?;
     }
     Ok(())
+}
+
+fn figures(out: &mut dyn Write, forecast: &Forecast<'_>) -> io::Result<()> {
+    table(out, &forecast.table())?;
+    for section in &forecast.sections {
+        let Some(reason) = &section.reason else { continue };
+        let reason = printable(&**reason);
+        match forecast.elf_type {
+            Some(_) => writeln!(out, "  {}: not known: {reason}", section.encoding)?,
+            None => writeln!(out, "  {}: not known for {reason}", section.encoding)?,
+        }
+    }
+    examples(out, forecast)
 }
 
 /// The first function of each cause.

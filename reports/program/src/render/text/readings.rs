@@ -38,8 +38,19 @@ fn short(of: &Reading<'_>) -> String {
     match (&of.reason, of.outcome) {
         (Some(reason), _) => printable(&**reason),
         (None, Outcome::Accept) => counted(of.functions.found, "function"),
-        (None, _) => functions(&of.functions),
+        (None, _) => format!("{}{}", functions(&of.functions), beyond(of)),
     }
+}
+
+/// The code with a row where the specification has none, which is in no count of functions.
+fn beyond(of: &Reading<'_>) -> String {
+    if of.bytes.beyond == 0 {
+        return String::new();
+    }
+    let first = of.examples.iter().find(|example| &*example.kind == "beyond");
+    let first = first.map_or(String::new(), |example| format!(", first at {}", example.pc));
+    let bytes = counted(of.bytes.beyond, "byte");
+    format!(", and a row for {bytes} where the specification has none{first}")
 }
 
 fn functions(of: &ReadFunctions) -> String {

@@ -33,8 +33,9 @@ impl<W: Write> Text<W> {
                 writeln!(self.out, "  {}", self.wrapped(&coverage::in_short(compared, noun), 4))?;
             }
         } else if summary.code_bytes > 0 {
-            let code = grouped(summary.code_bytes);
-            writeln!(self.out, "  none of their {code} bytes of code has stack-trace entries")?;
+            let whose = if summary.checked == 1 { "its" } else { "their" };
+            let code = counted(summary.code_bytes, "byte");
+            writeln!(self.out, "  none of {whose} {code} of code has stack-trace entries")?;
             self.functions_without_section(summary)?;
         }
         if let Some(proofs) = &summary.proofs {
@@ -44,6 +45,12 @@ impl<W: Write> Text<W> {
             writeln!(self.out, "  {}", self.wrapped(&call_sites::in_short(sites, noun), 4))?;
         }
         self.finding_totals(summary)?;
+        for gate in &summary.failed_gates {
+            let style =
+                severity_style(if gate.undecided { Severity::Warning } else { Severity::Error });
+            let message = printable(gate.message.as_str());
+            writeln!(self.out, "  {style}gate{style:#}: {}", self.wrapped(&message, 4))?;
+        }
         forecast::totals(&mut self.out, summary)?;
         // What consumers do with a single file was written with it.
         if !summary.readings.is_empty() && summary.with_section > 1 {
@@ -69,7 +76,7 @@ impl<W: Write> Text<W> {
         }
         let functions = counted(summary.functions_without_section, "function");
         let text = format!(
-            "SFrame could describe up to {functions} with CFI: `sframe-check forecast` says how many, and at what cost"
+            "SFrame could describe about {functions} with CFI: `sframe-check forecast` says how many, and at what cost"
         );
         writeln!(self.out, "  {}", self.wrapped(&text, 4))
     }

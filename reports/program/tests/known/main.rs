@@ -3,6 +3,11 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
+mod pages;
+mod start_files;
+mod starts;
+mod stripped;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use sframe_corpus::program::run;
@@ -67,6 +72,9 @@ fn defects_are_recognised_where_they_were_judged() {
     for record in records(&text) {
         for finding in &record.findings {
             let Some(place) = place(&record, finding) else { continue };
+            if finding.known.as_deref() == Some("starts-not-adjusted") {
+                continue;
+            }
             let notes = judged.get(&place).unwrap_or_else(|| panic!("{place:?} was not judged"));
             if let Some(known) = finding.known.as_deref() {
                 assert!(notes.contains(known), "{place:?} is {notes:?}, not {known}");
@@ -79,7 +87,7 @@ fn defects_are_recognised_where_they_were_judged() {
         let is_listed = !matches!(&*place.2, "lost" | "only-sframe" | "undecided");
         for note in notes.into_iter().filter(|_| is_listed && !place.0.starts_with("real/")) {
             let defect = sframe_defects::find(&note).unwrap_or_else(|| panic!("{note} is unknown"));
-            // Rows at wrong places may have any values: the places alone are recognised.
+            // `starts` has those whose functions are named after the code at their wrong places.
             let has_signs = defect.is_recognised() && note != "starts-not-adjusted";
             if has_signs && !recognised.contains(&(place.clone(), note.clone())) {
                 missed.push((place.clone(), note));
@@ -109,6 +117,10 @@ fn neighbours_of_known_defects_are_not_recognised() {
     for record in records(&text) {
         for finding in record.findings.iter().filter(|finding| finding.difference.is_some()) {
             let Some(known) = finding.known.as_deref() else { continue };
+            // Known by all functions of the file: see `starts`.
+            if known == "starts-not-adjusted" {
+                continue;
+            }
             tried.insert(known.to_owned());
             let is_same = |record: &Record<'_>, finding: &Finding<'_>| {
                 let mut finding = finding.clone();
@@ -176,18 +188,6 @@ fn defects_of_sections_are_recognised_and_their_neighbours_are_not() {
             let info =
                 finding.context.iter_mut().find(|part| part.name.as_str() == "sfde_func_info");
             info.unwrap().value = "0x0".into();
-        }));
-    }
-    for file in ["gold.so", "lld.so"] {
-        let file = format!("starts-not-adjusted/{file}");
-        let is_not_adjusted = |change: &dyn Fn(&mut Record<'_>, &mut Finding<'_>)| {
-            is_recognised(&file, "function-outside-code", "starts-not-adjusted", change)
-        };
-        assert!(is_not_adjusted(&|_, _| ()), "{file}");
-        assert!(!is_not_adjusted(&|record, _| record.producers.clear()));
-        assert!(!is_not_adjusted(&|record, _| *record = other_format(record)));
-        assert!(!is_not_adjusted(&|record, _| {
-            record.sections[0].header.as_mut().unwrap().flags |= 4;
         }));
     }
     let is_padded = |change: &dyn Fn(&mut Record<'_>, &mut Finding<'_>)| {
