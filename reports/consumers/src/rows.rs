@@ -104,6 +104,12 @@ impl Rows {
         }
     }
 
+    /// The rows from the first on that ends at or after an offset. None before it contains the offset.
+    pub(crate) fn from_end(&self, offset: u32) -> impl Iterator<Item = &Step> {
+        let ending = self.until.partition_point(|end| *end < offset);
+        self.steps.iter().skip(ending)
+    }
+
     /// The first row that contains an offset in a repeated block, if the search ends at a row that starts after the
     /// offset in the function.
     pub(crate) fn containing_in_block(

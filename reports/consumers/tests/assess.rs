@@ -43,6 +43,24 @@ fn consumer(name: &str) -> &'static dyn Consumer {
 /// CFA = SP + 8; then CFA = SP + 16 and FP at CFA - 16; then CFA = FP + 16.
 const PROLOGUE: [&[u8]; 3] = [&[0, 0x03, 8], &[1, 0x05, 16, 0xf0], &[4, 0x04, 16, 0xf0]];
 
+/// Of a function of 3,000 rows, whose starts have two bytes, every row is compared: readers that look through the rows for
+/// each PC must not spend the limit on work that is meant for shared rows.
+#[test]
+fn a_long_function_is_decided() {
+    let rows: Vec<[u8; 4]> = (0..3000u16)
+        .map(|index| {
+            let [low, high] = (index * 2).to_le_bytes();
+            [low, high, 0x03, if index % 2 == 0 { 8 } else { 16 }]
+        })
+        .collect();
+    let rows: Vec<&[u8]> = rows.iter().map(|row| &row[..]).collect();
+    let bytes = version_2(&[(0x1000, 6000, 1, &rows)]);
+    for name in ["glibc-2.43", "linux-user-v2", "libsframe-2.44", "llvm-23"] {
+        let found = assess(&Input::new(&bytes, ADDRESS, Abi::Amd64), consumer(name));
+        assert_eq!((found.verdict, found.bytes.same), (Verdict::Accept, 6000), "{name}");
+    }
+}
+
 #[test]
 fn a_plain_section_is_accepted_by_all_readers_of_its_version() {
     let bytes = version_2(&[(0x1000, 0x20, 0, &PROLOGUE), (0x1040, 0x10, 0, &PROLOGUE[..1])]);

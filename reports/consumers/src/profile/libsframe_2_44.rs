@@ -156,26 +156,37 @@ pub(super) fn relative(library: &Library<'_>, pc: u64) -> Result<i32, Stop> {
 
 impl Section<'_> {
     fn scan(&self, entry: &Entry, rows: &Rows, pc: i32, work: &Work) -> Result<Frame, Stop> {
+        if entry.repeats() {
+            return Self::scan_block(entry, rows, pc, work);
+        }
         let start = i32::try_from(entry.start).unwrap_or(0);
-        for (index, step) in rows.steps().iter().enumerate() {
+        let place = |offset: u32| offset.cast_signed().wrapping_add(start);
+        if rows.steps().first().is_some_and(|step| place(step.start) > pc) {
+            return Err(NO_ROW);
+        }
+        // Long functions have thousands of rows, and a scan from the first one for each PC would take quadratic time.
+        let offset = pc.checked_sub(start).and_then(|offset| u32::try_from(offset).ok());
+        for step in rows.from_end(offset.unwrap_or(0)) {
             if !work.take() {
                 return Err(SPENT);
             }
-            let (first, last) = (step.start.cast_signed(), step.end.cast_signed());
-            if entry.repeats() {
-                let Some(masked) = pc.checked_rem(i32::from(entry.block)) else {
-                    return Err(Stop::crash("it divides by a repetition size of 0"));
-                };
-                if first <= masked && masked <= last {
-                    return step.frame;
-                }
-                continue;
+            if place(step.start) <= pc && pc <= place(step.end) {
+                return step.frame;
             }
-            let (first, last) = (first.wrapping_add(start), last.wrapping_add(start));
-            if index == 0 && first > pc {
-                return Err(NO_ROW);
+        }
+        Err(rows.failure().unwrap_or(NO_ROW))
+    }
+
+    /// The first row that contains a PC in a repeated block: the PC relative to the section, by the block's size.
+    fn scan_block(entry: &Entry, rows: &Rows, pc: i32, work: &Work) -> Result<Frame, Stop> {
+        for step in rows.steps() {
+            if !work.take() {
+                return Err(SPENT);
             }
-            if first <= pc && pc <= last {
+            let Some(masked) = pc.checked_rem(i32::from(entry.block)) else {
+                return Err(Stop::crash("it divides by a repetition size of 0"));
+            };
+            if step.start.cast_signed() <= masked && masked <= step.end.cast_signed() {
                 return step.frame;
             }
         }
