@@ -289,6 +289,8 @@ def linux_arm64():
         # sframe_read_header
         ("starts that are not PC-relative", "aarch64", v3(pair[1:], flags=1, **fields), [("open", refused)]),
         ("an auxiliary header", "aarch64", v3(pair[1:], auxiliary=4, **fields), [("open", refused)]),
+        # It copies the header before it tests the length.
+        ("3 bytes of a header", "aarch64", v3(pair[1:], **fields)[:3], [("open", SEGV)]),
         # sframe_init_cfa_rule_data
         ("an outermost frame", "aarch64", v3([(START, 0x20, 0, 0, 0, [row(0, SP)])], **fields), [("open", OPENED), (lookup(START), none)]),
         # __read_default_fre_datawords takes RA at CFA + 0 as not saved.

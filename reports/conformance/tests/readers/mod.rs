@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub(crate) mod lines;
 pub(crate) mod recorded;
 mod simple_frame;
 
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
 
-use simple_frame::SimpleFrame;
+pub(crate) use simple_frame::SimpleFrame;
 
 use sframe_conformance::{Command, Outcome, Reader, Validator, Vector, run};
 use sframe_corpus::{corpus, tools};

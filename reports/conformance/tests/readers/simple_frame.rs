@@ -132,8 +132,10 @@ fn flexible(
     if fre.info.get_dataword_count() == 0 {
         return Some(Some(Frame::OUTERMOST));
     }
-    if !matches!(fde.get_fde_type(), Ok(v3::SFrameFDEType::Flex)) {
-        return None;
+    match fde.get_fde_type() {
+        Ok(v3::SFrameFDEType::Flex) => {}
+        Ok(_) => return None,
+        Err(_) => return Some(None),
     }
     let fixed = |offset: i8| match offset {
         0 => Recovery::Unchanged,

@@ -58,6 +58,7 @@ static PAGE: Page = Page {
         Fault::by_reading("v6", "RA in a register reads the CFA's register number"),
         Fault::proved("v6", "a row without words is an error"),
         Fault::proved("v6", "an RA saved at CFA+0 is taken as not saved"),
+        Fault::proved("v6", "a section shorter than a header is read beyond its end"),
     ],
     producers: &[
         "link modules with ld -r of binutils 2.46 or later: up to 2.44 it writes wrong starts",

@@ -6,7 +6,10 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import cases  # noqa: E402
 
-SIGNALS = {"-8": (["Floating point exception", "(exit status 136)"])}
+SIGNALS = {
+    "-8": ["Floating point exception", "(exit status 136)"],
+    "-11": ["Segmentation fault", "(exit status 139)"],
+}
 
 
 def blocks(text):
