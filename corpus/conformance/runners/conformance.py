@@ -260,7 +260,8 @@ def main():
         if arguments.json:
             print(json.dumps({"name": vector["name"], "verdict": result.verdict, "wrong": result.wrong}))
         elif arguments.list and result.wrong:
-            print(vector["name"], *result.wrong[:3], sep="\n    ")
+            about = " ".join(vector[name] for name in ("title", "reason") if name in vector)
+            print(f"{vector['name']}: {about}", *result.wrong[:3], sep="\n    ")
     reader.stop()
     total = sum(clauses.values(), collections.Counter())
     if not arguments.json:

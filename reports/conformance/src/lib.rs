@@ -4,26 +4,49 @@
 //! Implement the three functions of [`Reader`], and call [`run`]:
 //!
 //! ```
-//! use sframe_conformance::{Answer, Found, Opened, Reader, Section, Start, Verdict, Walked, run, vectors};
+//! use sframe_conformance::{
+//!     Answer, Found, Frame, Opened, Reader, Recovery, Section, Start, Walked, causes, run, vectors,
+//! };
 //!
-//! /// A reader that refuses everything: it passes only the vectors that a reader may refuse.
-//! struct Refuses;
+//! /// A reader that knows AMD64 and version 2 alone, and takes every PC to be at the start of a function.
+//! struct Guess;
 //!
-//! impl Reader for Refuses {
-//!     fn open(&mut self, _: &Section) -> Answer<Opened> {
-//!         Answer::Refused("everything".into())
+//! impl Reader for Guess {
+//!     fn open(&mut self, section: &Section) -> Answer<Opened> {
+//!         let bytes = section.bytes().unwrap_or_default();
+//!         if section.machine != "amd64" || bytes.get(2).is_some_and(|version| *version != 2) {
+//!             return Answer::Unsupported("the machine or the version".into());
+//!         }
+//!         if bytes.len() < 28 {
+//!             return Answer::Refused("the header has 28 bytes".into());
+//!         }
+//!         Answer::Given(Opened::default())
 //!     }
-//!     fn lookup(&mut self, _: u64) -> Answer<Option<Found>> {
-//!         Answer::Given(None)
+//!
+//!     fn lookup(&mut self, _pc: u64) -> Answer<Option<Found>> {
+//!         let frame = Frame {
+//!             cfa: "r7+8".parse().ok(),
+//!             ra: "*(cfa-8)".parse().ok(),
+//!             fp: Some(Recovery::Unchanged),
+//!             signed: Some(false),
+//!         };
+//!         Answer::Given(Some(Found { function: None, frame }))
 //!     }
+//!
 //!     fn walk(&mut self, _: &Start) -> Answer<Walked> {
 //!         Answer::Unsupported("walks".into())
 //!     }
 //! }
 //!
-//! let outcomes = run(&mut Refuses, &vectors());
-//! let of = |verdict| outcomes.iter().filter(|outcome| outcome.verdict == verdict).count();
-//! assert!(of(Verdict::Fail) > of(Verdict::Pass));
+//! let outcomes = run(&mut Guess, &vectors());
+//! let causes = causes(&outcomes);
+//! for (clause, causes) in &causes {
+//!     for cause in causes {
+//!         println!("{clause}: {} and others ({}): {:?}", cause.example.name, cause.vectors, cause.example.wrong.first());
+//!     }
+//! }
+//! // A test of a real reader asserts that there are none.
+//! assert!(causes.contains_key("v2/2.1-preamble"));
 //! ```
 //!
 //! [`Command`] is a reader in another process, which answers requests as lines of JSON. The vectors, their schema and

@@ -32,6 +32,26 @@ fn a_reader_is_a_program_and_arguments_or_one_text() {
     }
 }
 
+/// It answers every request, so that what is wrong is that it finds no rows.
+#[test]
+fn the_skeleton_is_a_reader_without_rows() {
+    if !tools::is_installed("python3") {
+        return;
+    }
+    let runners = corpus().join("conformance/runners");
+    let skeleton = runners.join("skeleton.py").display().to_string();
+    let runner = runners.join("conformance.py");
+    let output = run(&runner, &["--only", "v2/2.1-preamble", "--list", "python3", &skeleton]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let about = "v2/2.1-preamble/complete-amd64: A complete section: a function with a prologue";
+    assert!(text.contains(about), "{text}");
+    assert!(text.contains("{'found': None}, expected"), "{text}");
+    assert!(!text.contains("crashed") && !text.contains("something else"), "{text}");
+    // Of 13 vectors, one is sound and for AMD64, three are for other machines, and the others are malformed.
+    assert!(last_line(&output.stdout).contains("   9 pass    1 fail    3 unsupported"), "{text}");
+}
+
 #[test]
 fn missing_vectors_and_readers_are_named() {
     if !tools::is_installed("python3") {
