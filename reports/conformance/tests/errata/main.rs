@@ -132,6 +132,12 @@ fn every_entry_is_complete() {
             assert!(text.contains(&format!("**{field}:** ")), "{title}: no {field}");
         }
         assert!(!marks.is_empty(), "{title}: no vector");
+        let is_about_agreement = marks.iter().all(|mark| !mark.differ);
+        let says_why = text.contains("**Why readers agree:** ");
+        assert_eq!(
+            is_about_agreement, says_why,
+            "{title}: two readers apart, or why there are none"
+        );
         for mark in marks {
             assert!(vectors.contains_key(&mark.vector), "{title}: no vector {}", mark.vector);
         }
