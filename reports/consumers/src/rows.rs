@@ -105,7 +105,7 @@ impl Rows {
     }
 
     /// The rows from the first on that ends at or after an offset. None before it contains the offset.
-    pub(crate) fn from_end(&self, offset: u32) -> impl Iterator<Item = &Step> {
+    pub(crate) fn ending_from(&self, offset: u32) -> impl Iterator<Item = &Step> {
         let ending = self.until.partition_point(|end| *end < offset);
         self.steps.iter().skip(ending)
     }

@@ -166,7 +166,7 @@ impl Section<'_> {
         }
         // Long functions have thousands of rows, and a scan from the first one for each PC would take quadratic time.
         let offset = pc.checked_sub(start).and_then(|offset| u32::try_from(offset).ok());
-        for step in rows.from_end(offset.unwrap_or(0)) {
+        for step in rows.ending_from(offset.unwrap_or(0)) {
             if !work.take() {
                 return Err(SPENT);
             }
