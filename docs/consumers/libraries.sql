@@ -8,9 +8,10 @@ WITH outcomes AS (
     GROUP BY ALL),
 cells AS (
     SELECT consumer, abi || ', version ' || version AS section,
-        string_agg(files || ' ' || outcome, ', ' ORDER BY files DESC, outcome)
+        string_agg(format('{:,} {}', files, outcome), ', ' ORDER BY files DESC, outcome)
             || CASE WHEN sum(same) > 0 THEN printf('; %.2f %% right', 100 * sum(same) / sum(described)) ELSE '' END
             || CASE WHEN sum(other) > 0 THEN printf(', %.2f %% wrong', 100 * sum(other) / sum(described)) ELSE '' END AS cell
     FROM outcomes
     GROUP BY ALL)
-PIVOT cells ON section USING first(cell) GROUP BY consumer ORDER BY consumer;
+PIVOT cells ON section IN ('AMD64, version 2', 'AMD64, version 3', 'AArch64, version 2', 'AArch64, version 3')
+USING first(cell) GROUP BY consumer ORDER BY consumer;
