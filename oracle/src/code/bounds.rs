@@ -38,7 +38,6 @@ pub(super) fn functions(
     let mut functions: Vec<CodeRange> = Vec::new();
     for range in ranges {
         match functions.last_mut() {
-            Some(last) if last.start == range.start => last.end = last.end.max(range.end),
             Some(last) if last.start.section == range.start.section => {
                 let end = last.end;
                 last.end = end.min(range.start.address);

@@ -411,14 +411,23 @@ fn a_part_of_the_function_elsewhere() {
     );
 }
 
-/// push %rbx; cmp $2,%edi; ja 0x3000; pop %rbx; ret. The branch may be one that is never taken.
+/// push %rbx; cmp $2,%edi; ja 0x3000; je 0xe; pop %rbx; ret; pop %rbx; ret. The branch to 0x3000 may be one that is never taken.
 #[test]
 fn the_default_of_a_switch_elsewhere_is_no_part() {
     let alone = Alone { other: b"\xff\xd0\xf4", ..Alone::default() };
-    let code = b"\x53\x83\xff\x02\x0f\x87\xf6\x1f\x00\x00\x5b\xc3";
+    let code = b"\x53\x83\xff\x02\x0f\x87\xf6\x1f\x00\x00\x74\x02\x5b\xc3\x5b\xc3";
     assert_eq!(
         listing(code, &alone),
-        ["0 rsp+8 u", "1 rsp+16 u", "4 rsp+16 u", "a rsp+16 u", "b rsp+8 u"]
+        [
+            "0 rsp+8 u",
+            "1 rsp+16 u",
+            "4 rsp+16 u",
+            "a rsp+16 u",
+            "c rsp+16 u",
+            "d rsp+8 u",
+            "e rsp+16 u",
+            "f rsp+8 u",
+        ]
     );
     let flow = flow(code, &alone);
     assert!(!flow.contains(0x3000) && !flow.has_tail_call(0x3000));

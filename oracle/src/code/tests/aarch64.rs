@@ -225,3 +225,19 @@ fn the_frame_pointer_of_go_may_be_the_callers() {
     // Before it is computed again, it still is in the removed frame.
     assert_eq!(found, [Truth::Refuted, Truth::Unknown]);
 }
+
+/// Half of an address is no address: `add w29, wsp, #16` cuts it to 32 bits.
+#[test]
+fn additions_of_32_bits_lose_the_frame() {
+    let frame = |add| {
+        let code = [
+            0xd100_83ff, // sub sp, sp, #32
+            add,
+            0x9100_03bf, // mov sp, x29
+            0xd503_201f, // nop
+        ];
+        listing(&code, &Alone::default()).pop()
+    };
+    assert_eq!(frame(0x9100_43fd).as_deref(), Some("c sp+16 u ?")); // add x29, sp, #16
+    assert_eq!(frame(0x1100_43fd).as_deref(), Some("c ? u ?")); // add w29, wsp, #16
+}
