@@ -1,5 +1,9 @@
 //! The summary of a scan: the sum of its records.
 
+mod counts;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -18,68 +22,7 @@ use crate::severity::Severity;
 use crate::unwind_table::UnwindTable;
 use crate::value::{Text, is_zero};
 
-/// The number of files of a kind.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct KindCount<'r> {
-    /// The kind: an identifier that does not change, such as `fifo`, or the machine of unsupported files.
-    #[serde(borrow)]
-    pub kind: Text<'r>,
-    /// The number of files.
-    pub count: u64,
-}
-
-/// The number of sections with a version and machine.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct SectionCount<'r> {
-    /// `V1`, `V2`, `V3`, or `unreadable header`.
-    #[serde(borrow)]
-    pub version: Text<'r>,
-    /// The machine; empty if the header cannot be read.
-    #[serde(borrow)]
-    pub machine: Text<'r>,
-    /// The number of sections.
-    pub count: u64,
-}
-
-/// How often the rules of a group were broken.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct GroupCount<'r> {
-    /// The group's name. Each rule belongs to one group.
-    #[serde(borrow)]
-    pub group: Text<'r>,
-    /// Findings of severity error.
-    pub errors: u64,
-    /// Findings of severity warning.
-    pub warnings: u64,
-    /// Findings of severity lint.
-    pub lints: u64,
-}
-
-/// The number of findings that do not count, for one reason.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct SuppressedCount<'r> {
-    /// Why they do not count.
-    #[serde(borrow)]
-    pub reason: Text<'r>,
-    /// The number of findings.
-    pub count: u64,
-    /// The number of files.
-    pub files: u64,
-}
-
-/// A requirement of the command line that the files do not meet.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct FailedGate<'r> {
-    /// The option, without dashes: `min-coverage`.
-    #[serde(borrow)]
-    pub gate: Text<'r>,
-    /// Whether they may meet it after all: it could not be decided.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub undecided: bool,
-    /// What they lack.
-    #[serde(borrow)]
-    pub message: Text<'r>,
-}
+pub use counts::{FailedGate, GroupCount, KindCount, SectionCount, SuppressedCount};
 
 /// The summary of a scan. Sums that would overflow stay at the largest number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -170,11 +113,6 @@ pub struct Summary<'r> {
     /// The requirements of the command line, such as `--min-coverage`, that the files do not meet.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub failed_gates: Vec<FailedGate<'r>>,
-}
-
-impl SectionCount<'_> {
-    /// The version of sections whose header cannot be read.
-    pub const UNREADABLE: &'static str = "unreadable header";
 }
 
 impl Summary<'_> {
@@ -417,84 +355,4 @@ fn add_kind(kinds: &mut Vec<KindCount<'_>>, kind: &str, count: u64) {
 
 fn increase(sum: &mut u64, number: u64) {
     *sum = sum.saturating_add(number);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Summary;
-    use crate::bounded::MOST;
-    use crate::{Record, Severity};
-
-    /// The expected sums were added up by hand.
-    #[test]
-    fn a_summary_is_the_sum_of_records() {
-        let lines = [
-            r#"{"path":"a","status":"checked","code_bytes":18446744073709551615,"counts":[
-                {"rule":"fp-lost","severity":"warning","count":2},
-                {"rule":"cfa-mismatch","severity":"error","count":1}],
-                "sections":[{"header":{"version":2,"abi":"AMD64"},"functions":3,"rows":7}]}"#,
-            r#"{"path":"b","status":"checked","code_bytes":1,"counts":[
-                {"rule":"not-known-here","severity":"lint","count":1},
-                {"rule":"bad-magic","severity":"error","count":5},
-                {"rule":"fp-lost","severity":"warning","count":1}],
-                "sections":[{"functions":1,"rows":1}]}"#,
-            r#"{"path":"c","status":"special","reason":"fifo"}"#,
-            r#"{"path":"d.a","status":"archive"}"#,
-        ];
-        let mut summary = Summary::default();
-        for line in lines {
-            summary.add(&Record::parse(line).expect("a record"));
-        }
-        assert_eq!((summary.inputs, summary.checked, summary.with_section), (3, 2, 2));
-        assert_eq!((summary.functions, summary.rows, summary.code_bytes), (4, 8, u64::MAX));
-        assert_eq!((summary.errors, summary.warnings, summary.lints), (6, 3, 1));
-        // Rules are in the order of the catalogue, and unknown ones, from a later version, come last.
-        let rules: Vec<_> =
-            summary.rules.iter().map(|of| (of.rule.as_str(), of.count, of.files)).collect();
-        let wanted = [
-            ("bad-magic", 5, 1),
-            ("fp-lost", 3, 2),
-            ("cfa-mismatch", 1, 1),
-            ("not-known-here", 1, 1),
-        ];
-        assert_eq!(rules, wanted);
-        let groups: Vec<_> = (summary.groups.iter())
-            .map(|of| (of.group.as_str(), of.errors, of.warnings, of.lints))
-            .collect();
-        let wanted = [("header", 5, 0, 0), ("content", 0, 3, 0), ("comparison", 1, 0, 0)];
-        assert_eq!(groups, wanted);
-        let sections: Vec<_> =
-            summary.sections.iter().map(|of| (of.version.as_str(), of.machine.as_str())).collect();
-        assert_eq!(sections, [("V2", "AMD64"), ("unreadable header", "")]);
-        assert_eq!(
-            (summary.special.len(), summary.special.first().map(|of| of.count)),
-            (1, Some(1))
-        );
-        assert!(!summary.is_incomplete());
-    }
-
-    /// A malicious report may have a different rule, kind and machine in each line.
-    #[test]
-    fn lists_are_bounded_and_sums_are_not() {
-        let mut summary = Summary::default();
-        let all = 2 * MOST as u64;
-        for number in 0..all {
-            for line in [
-                format!(r#"{{"path":"a","status":"unsupported","reason":"{number}"}}"#),
-                format!(
-                    r#"{{"path":"b","status":"checked","sections":[{{"header":{{"version":2,"abi":"{number}"}},
-                    "functions":1}}],"counts":[{{"rule":"{number}","severity":"error","count":1}}],
-                    "coverage":{{"losses":[{{"cause":"{number}"}}],"limits":[{{"field":"{number}"}}]}}}}"#
-                ),
-            ] {
-                summary.add(&Record::parse(&line).expect("a record"));
-            }
-        }
-        let compared = summary.compared.as_ref().expect("coverage");
-        let lists = [summary.unsupported.len(), summary.sections.len(), summary.rules.len()];
-        assert_eq!(lists, [MOST; 3]);
-        assert_eq!([compared.coverage.losses.len(), compared.coverage.limits.len()], [MOST; 2]);
-        assert_eq!((summary.errors, summary.functions, compared.files), (all, all, all));
-        assert_eq!(summary.worst(), Some(Severity::Error));
-    }
 }
