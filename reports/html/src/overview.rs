@@ -11,6 +11,9 @@ use sframe_record::{
 
 use crate::page::safe;
 
+/// The number of packages in the table of their forecasts.
+const PACKAGES: usize = 500;
+
 /// The first view of a scan.
 #[derive(Debug, Template)]
 #[template(path = "overview.html")]
@@ -104,7 +107,8 @@ impl Overview {
             mood,
             tiles: tiles(summary),
             coverage: coverage.collect(),
-            figures: forecasts(summary).chain(readings(summary)).collect(),
+            figures: (forecasts(summary).chain(packages(summary)).chain(readings(summary)))
+                .collect(),
             facts: facts(summary),
             has_history,
             has_findings: summary.worst().is_some(),
@@ -122,6 +126,15 @@ fn forecasts(summary: &Summary<'_>) -> impl Iterator<Item = Figures> {
         table: total.forecast.table(),
     };
     ids.into_iter().zip(summary.forecasts()).map(titled)
+}
+
+fn packages(summary: &Summary<'_>) -> Option<Figures> {
+    summary.several_packages().map(|packages| Figures {
+        id: "forecast-packages",
+        title: format!("What SFrame would cost {}", packages.subject(PACKAGES)),
+        about: "Bytes of each encoding, and their share of the bytes of .eh_frame and .eh_frame_hdr. JSON has every figure of each package.",
+        table: packages.table(PACKAGES),
+    })
 }
 
 fn readings(summary: &Summary<'_>) -> Option<Figures> {

@@ -11,6 +11,7 @@ mod pace;
 mod progress;
 mod sarif;
 mod several;
+mod table;
 pub(crate) mod text;
 mod wrap;
 

@@ -11,9 +11,19 @@ pub(crate) fn entry<T>(
     found: Result<usize, usize>,
     new: impl FnOnce() -> T,
 ) -> Option<&mut T> {
+    entry_within(MOST, list, found, new)
+}
+
+/// The same for a list of at most `most` entries.
+pub(crate) fn entry_within<T>(
+    most: usize,
+    list: &mut Vec<T>,
+    found: Result<usize, usize>,
+    new: impl FnOnce() -> T,
+) -> Option<&mut T> {
     let place = match found {
         Ok(place) => place,
-        Err(place) if list.len() < MOST => {
+        Err(place) if list.len() < most => {
             list.insert(place, new());
             place
         }

@@ -1,5 +1,6 @@
 //! What SFrame would cost a file, and what it would lose.
 
+pub(crate) mod packages;
 mod table;
 
 use schemars::JsonSchema;

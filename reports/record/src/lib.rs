@@ -43,6 +43,7 @@ pub use finding::{
     Code, Difference, Directive, Field, Finding, Function, Instruction, Part, Proof, Ruling, Side,
     Similar, SourceLine, TableLine, Wrong,
 };
+pub use forecast::packages::{PackageForecast, PackageForecasts};
 pub use forecast::{Forecast, ForecastTotal, Parts, Predicted, Sizes};
 pub use name::FileName;
 pub use owner::Owner;

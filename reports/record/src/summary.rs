@@ -15,6 +15,7 @@ use crate::call_sites::CallSiteTotal;
 use crate::catalogue;
 use crate::coverage::CoverageTotal;
 use crate::forecast::ForecastTotal;
+use crate::forecast::packages::PackageForecasts;
 use crate::proofs::ProofTotal;
 use crate::reading::ReadingTotal;
 use crate::record::{Record, RuleCount, Section, Status};
@@ -87,6 +88,9 @@ pub struct Summary<'r> {
     /// The same for relocatable objects, which are counted apart: programs and libraries were made from them.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub forecast_objects: Option<ForecastTotal<'r>>,
+    /// What SFrame would cost the programs and libraries of each package.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub forecast_packages: Option<PackageForecasts<'r>>,
     /// Functions with CFI in checked files without a section, according to `.eh_frame_hdr`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub functions_without_section: u64,
@@ -170,13 +174,7 @@ impl Summary<'_> {
         if let Some(proofs) = &record.proofs {
             self.proofs.get_or_insert_default().add(proofs);
         }
-        if let Some(forecast) = &record.forecast {
-            let total = match forecast.is_object() {
-                true => &mut self.forecast_objects,
-                false => &mut self.forecast,
-            };
-            total.get_or_insert_default().add(forecast, &|| record.name());
-        }
+        self.add_forecast(record);
         self.add_readings(record);
         increase(&mut self.functions_without_section, record.functions_without_section);
         if let Some(coverage) = &record.coverage {
@@ -188,12 +186,30 @@ impl Summary<'_> {
         }
     }
 
+    fn add_forecast(&mut self, record: &Record<'_>) {
+        let Some(forecast) = &record.forecast else { return };
+        let name = || record.name();
+        if forecast.is_object() {
+            return self.forecast_objects.get_or_insert_default().add(forecast, &name);
+        }
+        self.forecast.get_or_insert_default().add(forecast, &name);
+        if record.package.is_some() || record.inside.is_some() {
+            self.forecast_packages.get_or_insert_default().add(record, forecast);
+        }
+    }
+
     /// The forecasts, each with what its files are called.
     #[must_use]
     pub fn forecasts(&self) -> Vec<(&ForecastTotal<'_>, &'static str)> {
         let linked = self.forecast.as_ref().map(|total| (total, "linked file"));
         let objects = self.forecast_objects.as_ref().map(|total| (total, "relocatable object"));
         linked.into_iter().chain(objects).collect()
+    }
+
+    /// The forecasts of packages, if there are several packages.
+    #[must_use]
+    pub fn several_packages(&self) -> Option<&PackageForecasts<'_>> {
+        self.forecast_packages.as_ref().filter(|of| of.packages.len() > 1)
     }
 
     fn add_readings(&mut self, record: &Record<'_>) {

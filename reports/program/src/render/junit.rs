@@ -2,7 +2,8 @@
 //!
 //! A file is a test suite. Each rule that it breaks is a test: a failure if it is an error, otherwise a passed test with the
 //! warning as its output. A file without findings is one passed test, and one that cannot be read is a test with an
-//! error. Gates that the scan does not pass are a suite of their own. Suites are written one by one, so that memory does not grow with their number.
+//! error. Forecasts are passed tests with their figures as output, and those of packages and of all files are a suite. Gates
+//! that the scan does not pass are a suite of their own. Suites are written one by one, so that memory does not grow with their number.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,9 +12,9 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
-use sframe_record::{FailedGate, Finding, Record, Severity, Status, Summary};
+use sframe_record::{FailedGate, Finding, Forecast, Record, Severity, Status, Summary};
 
-use super::Renderer;
+use super::{Renderer, table};
 
 /// The number of findings of a rule that are listed for each file.
 const LISTED: usize = 20;
@@ -115,6 +116,10 @@ impl<W: Write> Renderer for Junit<W> {
     }
 
     fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        let forecasts = forecasts(summary);
+        if !forecasts.is_empty() {
+            self.suite("forecast", &forecasts)?;
+        }
         let gates: Vec<Test> = summary.failed_gates.iter().map(Test::of_gate).collect();
         if !gates.is_empty() {
             self.suite("gates", &gates)?;
@@ -132,6 +137,19 @@ struct Test {
 }
 
 impl Test {
+    /// Skipped if the section is not known in any encoding.
+    fn of_forecast(name: String, forecast: &Forecast<'_>) -> Test {
+        let figures = forecast.table();
+        let reasons: Vec<&str> = (forecast.sections.iter())
+            .filter_map(|section| section.reason.as_ref().map(|reason| reason.as_str()))
+            .collect();
+        let outcome = match figures.columns.is_empty() {
+            true => Outcome::Skipped(reasons.join("\n")),
+            false => Outcome::Passed(Some(table::text(&figures))),
+        };
+        Test { name, outcome }
+    }
+
     fn of_gate(gate: &FailedGate<'_>) -> Test {
         let message = gate.message.to_string();
         let outcome = match gate.undecided {
@@ -179,6 +197,9 @@ fn tests(record: &Record<'_>) -> Vec<Test> {
             .iter()
             .map(|undecided| test("undecided", Outcome::Skipped(undecided.reason.to_string()))),
     );
+    if let Some(forecast) = &record.forecast {
+        tests.push(Test::of_forecast("forecast".to_owned(), forecast));
+    }
     if tests.is_empty() {
         let outcome = match record.status {
             Status::NoSection => Outcome::Skipped("no SFrame section".to_owned()),
@@ -187,6 +208,17 @@ fn tests(record: &Record<'_>) -> Vec<Test> {
         tests.push(test("SFrame", outcome));
     }
     tests
+}
+
+/// The forecasts of packages and of all files.
+fn forecasts(summary: &Summary<'_>) -> Vec<Test> {
+    let packages = summary.forecast_packages.iter().flat_map(|of| &of.packages);
+    let packages = packages.map(|of| Test::of_forecast(of.label(), &of.total.forecast));
+    let totals = summary.forecasts();
+    let totals = totals
+        .iter()
+        .map(|(total, noun)| Test::of_forecast(counted(total.files, noun), &total.forecast));
+    packages.chain(totals).collect()
 }
 
 /// The findings of a rule in words, one on each line.

@@ -172,6 +172,10 @@ impl<W: Write> Renderer for Markdown<W> {
         for (total, noun) in forecasts {
             self.forecast(total, noun)?;
         }
+        if let Some(packages) = summary.several_packages() {
+            writeln!(self.out, "\n**What SFrame would cost {}**\n", packages.subject(LISTED))?;
+            self.table(&packages.table(LISTED))?;
+        }
         if !summary.readings.is_empty() {
             self.readings(summary)?;
         }

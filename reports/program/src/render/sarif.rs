@@ -9,7 +9,8 @@ use serde::Serialize;
 use sframe_history::Identity;
 use sframe_record::json::{TOOL, write};
 use sframe_record::{
-    Finding, ForecastTotal, Owner, ReadingTotal, Record, Severity, Summary, catalogue,
+    Finding, ForecastTotal, Owner, PackageForecasts, ReadingTotal, Record, Severity, Summary,
+    catalogue,
 };
 use sframe_validator::rules;
 
@@ -124,10 +125,15 @@ impl<W: Write> Renderer for Sarif<W> {
         };
         self.out.write_all(b"\n],\"invocations\":")?;
         write(&mut self.out, &[invocation])?;
-        let Summary { forecast, readings, .. } = summary;
-        if forecast.is_some() || !readings.is_empty() {
+        let properties = RunProperties {
+            forecast: summary.forecast.as_ref(),
+            forecast_objects: summary.forecast_objects.as_ref(),
+            forecast_packages: summary.forecast_packages.as_ref(),
+            readings: &summary.readings,
+        };
+        if !properties.is_empty() {
             self.out.write_all(b",\"properties\":")?;
-            write(&mut self.out, &RunProperties { forecast: forecast.as_ref(), readings })?;
+            write(&mut self.out, &properties)?;
         }
         self.out.write_all(b"}]}\n")?;
         self.out.flush()
@@ -139,8 +145,19 @@ impl<W: Write> Renderer for Sarif<W> {
 struct RunProperties<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     forecast: Option<&'r ForecastTotal<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forecast_objects: Option<&'r ForecastTotal<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forecast_packages: Option<&'r PackageForecasts<'r>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     readings: &'r [ReadingTotal<'r>],
+}
+
+impl RunProperties<'_> {
+    /// Whether there is nothing to say. Forecasts of packages are part of the others.
+    const fn is_empty(&self) -> bool {
+        self.forecast.is_none() && self.forecast_objects.is_none() && self.readings.is_empty()
+    }
 }
 
 #[derive(Serialize)]

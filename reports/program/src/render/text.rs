@@ -8,7 +8,6 @@ mod known;
 mod place;
 mod proofs;
 mod readings;
-mod table;
 mod totals;
 
 use std::collections::{BTreeMap, BTreeSet};

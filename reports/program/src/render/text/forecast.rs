@@ -8,7 +8,10 @@ use sframe_record::text::printable;
 use sframe_record::{Forecast, Summary};
 
 use super::coverage::example;
-use super::table::table;
+use crate::render::table;
+
+/// The number of packages that are listed.
+const PACKAGES: usize = 20;
 
 const BOLD: Style = Style::new().bold();
 
@@ -29,11 +32,15 @@ pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<(
         writeln!(out, "{BOLD}forecast{BOLD:#} for {}", counted(total.files, noun))?;
         figures(out, &total.forecast)?;
     }
+    if let Some(packages) = summary.several_packages() {
+        writeln!(out, "{BOLD}forecast{BOLD:#} for {}", packages.subject(PACKAGES))?;
+        write!(out, "{}", table::text(&packages.table(PACKAGES)))?;
+    }
     Ok(())
 }
 
 fn figures(out: &mut dyn Write, forecast: &Forecast<'_>) -> io::Result<()> {
-    table(out, &forecast.table())?;
+    write!(out, "{}", table::text(&forecast.table()))?;
     for section in &forecast.sections {
         let Some(reason) = &section.reason else { continue };
         let reason = printable(&**reason);

@@ -7,7 +7,7 @@ use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::{column_width, printable};
 use sframe_record::{Outcome, ReadFunctions, Reading, ReadingTotal, Summary};
 
-use super::table::table;
+use crate::render::table;
 
 const BOLD: Style = Style::new().bold();
 
@@ -30,7 +30,7 @@ pub(super) fn file(out: &mut dyn Write, name: &str, readings: &[Reading<'_>]) ->
 pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
     let files = ReadingTotal::subject(&summary.readings);
     writeln!(out, "{BOLD}consumers{BOLD:#} of {files}")?;
-    table(out, &ReadingTotal::table(&summary.readings))
+    write!(out, "{}", table::text(&ReadingTotal::table(&summary.readings)))
 }
 
 /// The reason, or what happens to functions.

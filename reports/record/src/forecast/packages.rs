@@ -1,0 +1,209 @@
+//! What SFrame would cost each package of a scan.
+
+use std::cmp::Reverse;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Forecast, ForecastTotal, Predicted};
+use crate::bounded::entry_within;
+use crate::numbers::{grouped, percent};
+use crate::record::Record;
+use crate::table::{Line, Table};
+use crate::text::printable;
+use crate::value::{Text, is_zero};
+
+/// The maximum number of packages with sums of their own, which take some 1.6 kB each.
+pub(crate) const MOST_PACKAGES: usize = 10_000;
+
+/// The forecasts of packages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct PackageForecasts<'r> {
+    /// The first 10,000 packages, sorted by name, version and architecture.
+    #[serde(borrow)]
+    pub packages: Vec<PackageForecast<'r>>,
+    /// The number of files in further packages. They count in the total only.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub other_files: u64,
+}
+
+/// The forecast for the programs and libraries of a package.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct PackageForecast<'r> {
+    /// The name that its metadata states, otherwise its path.
+    #[serde(borrow)]
+    pub package: Text<'r>,
+    /// Its version.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<Text<'r>>,
+    /// Its architecture, in the distribution's own term.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<Text<'r>>,
+    /// The sums over its files.
+    #[serde(borrow, flatten)]
+    pub total: ForecastTotal<'r>,
+}
+
+impl PackageForecasts<'_> {
+    /// Adds the forecast for the file of this record; nothing if the file is not in a package.
+    pub(crate) fn add(&mut self, record: &Record<'_>, forecast: &Forecast<'_>) {
+        let (package, version, architecture) = match (&record.package, &record.inside) {
+            (Some(of), _) => (&of.name, of.version.as_ref(), of.architecture.as_ref()),
+            (None, Some(_)) => (&record.path, None, None),
+            (None, None) => return,
+        };
+        let place = self
+            .packages
+            .binary_search_by(|known| known.key().cmp(&(package, version, architecture)));
+        let owned = |text: &Text<'_>| text.clone().into_owned();
+        let new = || PackageForecast {
+            package: owned(package),
+            version: version.map(owned),
+            architecture: architecture.map(owned),
+            total: ForecastTotal::default(),
+        };
+        match entry_within(MOST_PACKAGES, &mut self.packages, place, new) {
+            Some(known) => known.total.add(forecast, &|| record.name()),
+            None => self.other_files = self.other_files.saturating_add(1),
+        }
+    }
+
+    /// Which packages a table of at most `listed` is about: `the 20 of 300 packages with the most CFI`.
+    #[must_use]
+    pub fn subject(&self, listed: usize) -> String {
+        let number = grouped(self.packages.len() as u64);
+        let first = if self.other_files > 0 { "the first " } else { "" };
+        match listed < self.packages.len() {
+            true => format!("the {listed} of {first}{number} packages with the most CFI"),
+            false => format!("each of {first}{number} packages"),
+        }
+    }
+
+    /// The packages with the most CFI, at most `listed`: the bytes of `.eh_frame` and `.eh_frame_hdr`, and a column for each
+    /// encoding with its bytes and their share of the former.
+    #[must_use]
+    pub fn table(&self, listed: usize) -> Table {
+        let mut encodings: Vec<&Text<'_>> = Vec::new();
+        for section in self.packages.iter().flat_map(|of| &of.total.forecast.sections) {
+            let is_known = section.unknown == 0 || section.files > 0;
+            if is_known && !encodings.contains(&&section.encoding) {
+                encodings.push(&section.encoding);
+            }
+        }
+        let mut packages: Vec<&PackageForecast<'_>> = self.packages.iter().collect();
+        packages.sort_by_key(|of| Reverse(of.total.forecast.sizes.eh_frames()));
+        let line = |of: &&PackageForecast<'_>| {
+            let mut cells = vec![grouped(of.total.forecast.sizes.eh_frames())];
+            cells.extend(encodings.iter().map(|name| of.cell(name)));
+            Line { label: of.label(), is_part: false, cells }
+        };
+        let mut columns = vec![".eh_frame and .eh_frame_hdr".to_owned()];
+        columns.extend(encodings.iter().map(|name| printable(&***name)));
+        Table { columns, lines: packages.iter().take(listed).map(line).collect() }
+    }
+}
+
+impl<'r> PackageForecast<'r> {
+    fn key(&self) -> (&Text<'r>, Option<&Text<'r>>, Option<&Text<'r>>) {
+        (&self.package, self.version.as_ref(), self.architecture.as_ref())
+    }
+
+    /// `libc6 2.41-12 amd64`, safe to print.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let (package, version, architecture) = self.key();
+        let parts = [Some(package), version, architecture].into_iter().flatten();
+        parts.map(|part| printable(&**part)).collect::<Vec<_>>().join(" ")
+    }
+
+    fn cell(&self, encoding: &Text<'_>) -> String {
+        let Forecast { sizes, sections, .. } = &self.total.forecast;
+        let section = sections.iter().find(|section| section.encoding == *encoding);
+        match section {
+            Some(Predicted { files: 0, unknown: 1.., .. }) | None => "not known".to_owned(),
+            Some(section) => {
+                let whole = sizes.eh_frames().saturating_sub(section.without.eh_frames());
+                format!("{} ({})", grouped(section.bytes), percent(section.bytes, whole))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MOST_PACKAGES;
+    use crate::{Record, Summary};
+
+    fn summary(lines: &[&str]) -> Summary<'static> {
+        let mut summary = Summary::default();
+        for line in lines {
+            summary.add(&Record::parse(line).expect("a record"));
+        }
+        summary
+    }
+
+    /// The expected sums were added up by hand. The second file of `a` has no forecast in one encoding, so that its CFI does
+    /// not count in that column's share: 30 of 60 bytes.
+    #[test]
+    fn a_package_has_the_sums_of_its_files() {
+        let summary = summary(&[
+            r#"{"path":"a.deb","inside":"x.so","status":"no-section","package":{"name":"a","version":"1"},
+                "forecast":{"elf_type":"shared","sizes":{"eh_frame":50,"eh_frame_hdr":10},"sections":[
+                {"encoding":"gnu-2.44","files":1,"bytes":30},{"encoding":"smallest-v3","files":1,"bytes":20,
+                "losses":[{"cause":"plt","functions":2,"bytes":4,"examples":[{"start":"0x10","size":4}]}]}]}}"#,
+            r#"{"path":"b.rpm","inside":"z","status":"no-section",
+                "forecast":{"sizes":{"eh_frame":400},"sections":[{"encoding":"gnu-2.44","files":1,"bytes":100},
+                {"encoding":"smallest-v3","unknown":1,"reason":"damaged"}]}}"#,
+            r#"{"path":"a.deb","inside":"y.so","status":"no-section","package":{"name":"a","version":"1"},
+                "forecast":{"sizes":{"eh_frame":40},"sections":[{"encoding":"gnu-2.44","unknown":1},
+                {"encoding":"smallest-v3","files":1,"bytes":30}]}}"#,
+            r#"{"path":"a.deb","inside":"y.so","status":"no-section","package":{"name":"a","version":"2"},
+                "forecast":{"sizes":{"eh_frame":5},"sections":[{"encoding":"gnu-2.44","files":1,"bytes":1},
+                {"encoding":"smallest-v3","files":1,"bytes":1}]}}"#,
+            r#"{"path":"alone.so","status":"no-section",
+                "forecast":{"sizes":{"eh_frame":70},"sections":[{"encoding":"gnu-2.44","files":1,"bytes":7}]}}"#,
+            r#"{"path":"a.deb","inside":"x.o","status":"no-section","package":{"name":"a","version":"1"},
+                "forecast":{"elf_type":"relocatable","sizes":{"eh_frame":1000},"sections":[]}}"#,
+        ]);
+        let forecasts = summary.forecast_packages.as_ref().expect("packages");
+        let named: Vec<_> = (forecasts.packages.iter())
+            .map(|of| (of.package.as_str(), of.version.as_deref(), of.total.files))
+            .collect();
+        assert_eq!(named, [("a", Some("1"), 2), ("a", Some("2"), 1), ("b.rpm", None, 1)]);
+        let loss = forecasts.packages.first().and_then(|of| {
+            let loss = of.total.forecast.sections.get(1)?.losses.first()?;
+            Some((loss.functions, loss.examples.first()?.file.as_deref()?.to_owned()))
+        });
+        assert_eq!(loss, Some((2, "a.deb!x.so".to_owned())));
+        let table = forecasts.table(2);
+        assert_eq!(table.columns, [".eh_frame and .eh_frame_hdr", "gnu-2.44", "smallest-v3"]);
+        let subjects = [2, 3].map(|listed| forecasts.subject(listed));
+        assert_eq!(subjects, ["the 2 of 3 packages with the most CFI", "each of 3 packages"]);
+        let lines: Vec<_> =
+            table.lines.iter().map(|of| (of.label.as_str(), of.cells.join(" | "))).collect();
+        let wanted = [
+            ("b.rpm", "400 | 100 (25.0 %) | not known".to_owned()),
+            ("a 1", "100 | 30 (50.0 %) | 50 (50.0 %)".to_owned()),
+        ];
+        assert_eq!(lines, wanted);
+    }
+
+    #[test]
+    fn the_number_of_packages_is_bounded() {
+        let most = MOST_PACKAGES as u64;
+        let lines: Vec<String> = (0..most + 2)
+            .map(|number| {
+                format!(
+                    r#"{{"path":"{number}.deb","inside":"x","status":"no-section","forecast":{{"sizes":{{"file":1}}}}}}"#
+                )
+            })
+            .collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let summary = summary(&lines);
+        let packages = summary.forecast_packages.as_ref().expect("packages");
+        assert_eq!((packages.packages.len(), packages.other_files), (MOST_PACKAGES, 2));
+        assert_eq!(packages.subject(20), "the 20 of the first 10,000 packages with the most CFI");
+        let total = summary.forecast.as_ref().expect("a total");
+        assert_eq!(total.forecast.sizes.file, most + 2);
+    }
+}
