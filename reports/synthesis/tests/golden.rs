@@ -1,14 +1,21 @@
-//! Predicted sections against those that GNU as and ld wrote: the golden files of the corpus. `--nocapture` prints the
-//! table.
+//! Predicted sections against those that GNU as and ld wrote: the golden files of the corpus. `--nocapture` prints each
+//! of them. docs/FORECAST.md has their number by release and machine, which `SFRAME_BLESS=1` writes.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod common;
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use common::{Compared, compare, print};
 use sframe_synthesis::Account;
+
+/// The lines around the table in docs/FORECAST.md.
+const BEGIN: &str = "<!-- The golden files, by reports/synthesis/tests/golden.rs -->\n";
+const END: &str = "<!-- End of the golden files -->\n";
 
 /// Why sections differ from the prediction.
 struct Explained {
@@ -86,21 +93,75 @@ fn golden() -> Vec<PathBuf> {
     files.into_iter().filter(by_gnu).collect()
 }
 
+/// The sections of a release and machine: linked files and objects that are as predicted; sections that differ, and where in
+/// the table above the reason is.
+#[derive(Default)]
+struct Counts {
+    linked: u64,
+    objects: u64,
+    explained: BTreeMap<usize, u64>,
+}
+
+/// The release and machine of a golden file, which are folders.
+fn kind_of(path: &Path) -> (String, String) {
+    let folders: Vec<_> = path.iter().rev().map(|part| part.to_string_lossy()).collect();
+    let place = folders.iter().position(|of| of.starts_with("2.4")).expect("a release");
+    (folders[place].to_string(), folders[place - 1].to_string())
+}
+
+fn table(counts: &BTreeMap<(String, String), Counts>) -> String {
+    let mut text =
+        "| release | machine | linked files as predicted | objects as predicted | explained |\n\
+        |---|---|--:|--:|--:|\n"
+            .to_owned();
+    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+    for ((release, machine), of) in counts {
+        let explained: u64 = of.explained.values().sum();
+        let (linked, objects) = (of.linked, of.objects);
+        writeln!(text, "| {release} | {machine} | {linked} | {objects} | {explained} |")
+            .expect("text");
+        for (index, number) in &of.explained {
+            *reasons.entry(EXPLAINED[*index].why).or_default() += number;
+        }
+    }
+    text.push_str("\n| explained | reason |\n|--:|---|\n");
+    for (why, number) in reasons {
+        writeln!(text, "| {number} | {why} |").expect("text");
+    }
+    text
+}
+
+fn assert_documented(table: &str) {
+    let path = sframe_corpus::repository().join("docs/FORECAST.md");
+    let text = fs::read_to_string(&path).expect("docs/FORECAST.md");
+    let (before, rest) = text.split_once(BEGIN).expect("the table's beginning");
+    let (old, after) = rest.split_once(END).expect("the table's end");
+    if std::env::var_os("SFRAME_BLESS").is_some() {
+        return fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}")).expect("writable");
+    }
+    assert_eq!(old, table, "SFRAME_BLESS=1 writes the table");
+}
+
 /// Each section has the predicted size to the byte, and the predicted rows, except where the table above says why not.
 #[test]
 fn golden_sections_are_as_predicted() {
     println!("file | release | predicted | real | functions | rows | real rows | different | why");
     let (mut equal, mut wrong, mut used) = (0, Vec::new(), vec![0_u32; EXPLAINED.len()]);
+    let mut counts: BTreeMap<_, Counts> = BTreeMap::new();
     for path in golden() {
         let data = std::fs::read(&path).expect("readable");
         let Some(compared) = compare(&data) else { continue };
         let name = path.to_string_lossy();
         let known = EXPLAINED.iter().position(|known| fits(&name, known.path));
+        let of_kind = counts.entry(kind_of(&path)).or_default();
         if compared.is_equal() {
             equal += 1;
+            let is_object = path.extension().is_some_and(|end| end == "o");
+            *(if is_object { &mut of_kind.objects } else { &mut of_kind.linked }) += 1;
             print(&path, &compared, "");
         } else if let Some(index) = known.filter(|index| (EXPLAINED[*index].holds)(&compared)) {
             used[index] += 1;
+            *of_kind.explained.entry(index).or_default() += 1;
             print(&path, &compared, EXPLAINED[index].why);
         } else {
             print(&path, &compared, "UNEXPLAINED");
@@ -111,6 +172,7 @@ fn golden_sections_are_as_predicted() {
     assert!(wrong.is_empty(), "{wrong:x?}");
     assert!(equal > 320, "only {equal} sections are equal");
     assert!(used.iter().all(|used| *used > 0), "nothing differs any longer: {used:?}");
+    assert_documented(&table(&counts));
 }
 
 /// Mistakes that cannot be predicted. `.cfi_escape` of an instruction that has a directive leaves no trace in CFI, and
