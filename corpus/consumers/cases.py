@@ -322,6 +322,36 @@ def java_profiler():
     ]
 
 
+def libsframest():
+    """With libsframe of binutils 2.44. 10 is SFRAME_BT_ERR_DECODE, 11 SFRAME_BT_ERR_CFA_OFFSET."""
+    refused = {"refused": "sframest_get_sfinfo", "code": 10}
+    fails = {"then": "returns an error, and no frame"}
+    again = words(*[START + 1] * 70)
+    return [
+        ("a sound section", "amd64", v2(ONE, ROWS), [("open", OPENED), *both_rows({"found": None, "code": -1})]),
+        ("version 3", "amd64", v3(ONE_V3), [("open", refused)]),
+        ("27 bytes of a header", "amd64", v2(ONE, ROWS)[:27], [("open", refused)]),
+        # sframe_unwind looks for one error of the CFA's offset. For another one, the library returns -1 as the offset.
+        ("size code 3", "amd64", v2([(START, 0x20, 0, 1, 0, 0)], bytes([0, row_info(SP, 1, 3), 8]) + row(4, SP, 8)),
+         [("open", OPENED), (lookup(START), found("r7-1")),
+          (walk(START, STACK + 9, 0, STACK, words(END)), pcs(START, END))]),
+        ("a row without words", "amd64", v2(ONE, row(0, SP) + row(4, SP, 8)),
+         [("open", OPENED), (lookup(START), {"found": None, "code": 11}),
+          (walk(START + 4, STACK, 0, STACK, words(START)), {"walked": {"end": "error"}} | fails)]),
+        # The library's sframe_find_fre has 32 bits for the distance.
+        ("a PC 4 GiB away", "amd64", v2(ONE, ROWS), [("open", OPENED), (lookup(START + (1 << 32)), found("r7+8"))]),
+        # It looks up return addresses themselves, so that one at a function's end is not found.
+        ("a final call", "amd64", v2(ONE, ROWS),
+         [("open", OPENED), (walk(START, STACK, 0, STACK, words(END)), pcs(START, END) | {"then": "returns the frames"})]),
+        ("a stack that ends", "amd64", v2(ONE, ROWS),
+         [("open", OPENED), (walk(START, STACK, 0, STACK, words(START + 1)), {"walked": {"end": "error"}} | fails)]),
+        # It leaves out the first return address, and counts it.
+        ("more frames than it has room for", "amd64", v2(ONE, ROWS),
+         [("open", OPENED), (walk(START, STACK, 0, STACK, again),
+                             pcs(START, *[START + 1] * 63) | {"then": "returns the frames, of which the last is not set"})]),
+    ]
+
+
 def mold():
     """Observed: mold 3.0.0. The bytes of its output were read by hand."""
     skips = {"refused": "no .sframe in the result", "then": "links without the section"}
@@ -366,4 +396,5 @@ CASES = {
     "linux-user-v3-partial": linux_partial(),
     "linux-arm64-kernel": linux_arm64(),
     "java-profiler": java_profiler(),
+    "libsframest": libsframest(),
 }

@@ -27,7 +27,7 @@ pub(crate) struct Consumer {
 }
 
 /// All of them, in the order of the tables.
-pub(crate) const CONSUMERS: [Consumer; 7] = [
+pub(crate) const CONSUMERS: [Consumer; 8] = [
     Consumer {
         program: "glibc-2.43",
         name: "glibc 2.43",
@@ -82,6 +82,14 @@ pub(crate) const CONSUMERS: [Consumer; 7] = [
         is_packaged: false,
         kind: Kind::Foreign,
         source: "`DataDog/java-profiler` d034fcaf: `sframe.cpp`, `findFrameDesc` of `codeCache.cpp`",
+        date: "2026-11-24",
+    },
+    Consumer {
+        program: "libsframest",
+        name: "libsframest 42c46c4c",
+        is_packaged: false,
+        kind: Kind::Repeated,
+        source: "`bminor/binutils-gdb` 42c46c4c: `sframe-stacktrace.c`; 28ce8398: `sframe-state.c`; with libsframe 2.44",
         date: "2026-11-24",
     },
 ];
