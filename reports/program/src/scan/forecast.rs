@@ -36,7 +36,7 @@ pub(super) fn of_file(file: &ElfFile<'_>, options: &CheckOptions) -> Option<Fore
         made.sections = match tables.get() {
             Ok([]) if is_bare(file.elf) => all_unknown(BARE),
             Ok(cfi) => sections(file, cfi, &options.forecast),
-            Err(reason) => all_unknown(&reason.to_string()),
+            Err(reason) => all_unknown(reason),
         };
     });
     Some(made)
