@@ -54,6 +54,9 @@ pub enum Content<'a> {
     Damaged(String),
 }
 
+/// The reason for a member whose end is missing.
+pub const TRUNCATED: &str = "it extends past the end of the archive";
+
 /// Whether `data` starts with the magic number of an archive.
 #[must_use]
 pub fn is_archive(data: &[u8]) -> bool {
@@ -157,7 +160,7 @@ impl<'a> Members<'a> {
             }
             (Ok(name), _) if self.thin => Content::File(path_of(name)),
             (Ok(_), Some(bytes)) => Content::Bytes(bytes),
-            (Ok(_), None) => Content::Damaged("it extends past the end of the archive".to_owned()),
+            (Ok(_), None) => Content::Damaged(TRUNCATED.to_owned()),
         };
         Member { name: name.unwrap_or(short.trim_ascii_end()), content, start: start as u64 }
     }

@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use sframe_input::plain_error;
 use sframe_record::text::printable;
 use tempfile::TempDir;
 
@@ -35,6 +36,10 @@ pub enum DriverError {
     NotRun(String, std::io::Error),
     /// The driver prints an error instead of its commands.
     Refused(String),
+    /// The command is a linker, not a compiler driver.
+    IsLinker(String),
+    /// The linker that the driver names cannot be run.
+    NoLinker(String, std::io::Error),
     /// The command does not link.
     NoLink,
     /// A source does not compile. Contains the compiler's messages.
@@ -45,8 +50,21 @@ impl fmt::Display for DriverError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DriverError::Empty => f.write_str("there is no command"),
-            DriverError::NotRun(program, error) => write!(f, "{program} cannot be run: {error}"),
-            DriverError::Refused(message) => write!(f, "the driver fails: {message}"),
+            DriverError::NotRun(program, error) => {
+                write!(f, "{program} cannot be run: {}", plain_error(error))
+            }
+            DriverError::Refused(message) => {
+                write!(f, "the driver, asked for its commands (-###), fails: {message}")
+            }
+            DriverError::IsLinker(program) => write!(
+                f,
+                "{program} is a linker, and not a compiler driver: audit its inputs with --linker LINKER INPUT..."
+            ),
+            DriverError::NoLinker(program, error) => write!(
+                f,
+                "the driver's linker {program} cannot be run: {}: install it, or audit the inputs with --linker LINKER INPUT...",
+                plain_error(error)
+            ),
             DriverError::NoLink => f.write_str("the command does not link"),
             DriverError::NotCompiled(message) => write!(f, "a source does not compile: {message}"),
         }
@@ -75,6 +93,9 @@ pub(crate) fn plan(command: &[OsString]) -> Result<Planned, DriverError> {
     let plain = arguments.iter().filter(|argument| !piped(argument));
     let printed = run(Command::new(program).arg("-###").args(plain))?;
     if !printed.success {
+        if is_linker(&program.to_string_lossy()) {
+            return Err(DriverError::IsLinker(printable(program.as_encoded_bytes())));
+        }
         return Err(DriverError::Refused(excerpt(&printed.text)));
     }
     let mut commands = commands(&printed.text);
@@ -88,7 +109,10 @@ pub(crate) fn plan(command: &[OsString]) -> Result<Planned, DriverError> {
     let path = linker_of(program, arguments, &link);
     let words = link.iter().skip(1).map(|word| renamed.word(word));
     let arguments = words.map(OsString::from).collect();
-    let version = run(Command::new(&path).arg("--version"))?;
+    let version = run(Command::new(&path).arg("--version")).map_err(|error| match error {
+        DriverError::NotRun(program, error) => DriverError::NoLinker(program, error),
+        other => other,
+    })?;
     let linker = Identity::of_version(version.text.lines().next().unwrap_or_default());
     // Drivers name the folders of the other linkers (-L).
     let folders = match linker.linker.is_gnu_ld() {
@@ -107,7 +131,10 @@ fn commands(text: &str) -> Vec<Vec<String>> {
 }
 
 fn is_link(command: &[String]) -> bool {
-    let Some(program) = command.first() else { return false };
+    command.first().is_some_and(|program| is_linker(program))
+}
+
+fn is_linker(program: &str) -> bool {
     let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut parts = name.split(['.', '-']);
     parts.any(|part| LINKERS.contains(&part))
@@ -262,7 +289,9 @@ fn read_start(mut stream: impl std::io::Read) -> String {
 
 /// The lines of an error message that are no commands.
 fn excerpt(text: &str) -> String {
-    let lines = text.lines().filter(|line| line.contains("error") || line.contains("fatal"));
+    let marks = ["error: ", "fatal error", "fatal: ", " error "];
+    let is_error = |line: &&str| marks.iter().any(|mark| line.contains(mark));
+    let lines = text.lines().filter(is_error);
     let chosen: Vec<String> = lines.take(5).map(printable).collect();
     match chosen.is_empty() {
         true => printable(text.lines().next().unwrap_or("without a message")),

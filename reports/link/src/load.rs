@@ -1,8 +1,10 @@
 //! Finds the inputs of a link: files, libraries, scripts, and the members that are pulled out of archives.
 
 mod archive;
+mod machine;
 mod names;
 mod refused;
+mod stubs;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -15,9 +17,9 @@ use crate::input::{Input, InputKind};
 use crate::linker::Linker;
 use crate::object::{Object, Refusal, Symbols};
 use crate::obstacle::{Obstacle, ObstacleKind};
-use crate::options::Output;
 use crate::script::{self, Part};
 use archive::Archive;
+use machine::Machine;
 
 /// How deep scripts may name scripts.
 const DEEPEST: u32 = 8;
@@ -56,6 +58,7 @@ pub(crate) fn load(
         ..Loader::new(linker, arguments, folders.unwrap_or_default())
     };
     loader.unopened_arguments();
+    loader.choose_machine();
     for item in &arguments.items {
         loader.item(item, 0);
     }
@@ -81,6 +84,8 @@ struct Loader<'a> {
     names: HashMap<PathBuf, String>,
     loaded: Loaded,
     archives: Vec<Archive>,
+    /// The machine of the first input, and the name of that input.
+    machine: Option<(Machine, String)>,
     /// Definitions that can still be used, for linkers that remember them.
     lazy: HashMap<Vec<u8>, Lazy>,
     /// The archives of each open group, by number.
@@ -117,6 +122,7 @@ impl<'a> Loader<'a> {
             names: HashMap::new(),
             loaded: Loaded { faults: arguments.faults.clone(), ..Loaded::default() },
             archives: Vec::new(),
+            machine: None,
             lazy: HashMap::new(),
             groups: Vec::new(),
             defined: arguments.defined.iter().cloned().collect(),
@@ -143,10 +149,7 @@ impl<'a> Loader<'a> {
     fn item(&mut self, item: &Item, depth: u32) {
         match item {
             Item::File(path, mode) => self.file(path, *mode, depth),
-            Item::Library(name, mode) => match names::library(&self.folders, name, *mode) {
-                Some(path) => self.file(&path, *mode, depth),
-                None => self.no_library(name, *mode),
-            },
+            Item::Library(name, mode) => self.library(name, *mode, depth),
             Item::StartGroup => self.groups.push(Vec::new()),
             Item::EndGroup => self.end_group(),
         }
@@ -196,9 +199,10 @@ impl<'a> Loader<'a> {
             }
             return self.script(path, &text, mode, depth);
         }
-        let source = self.names.get(path).cloned();
-        let is_compiled = source.is_some();
-        let name = source.unwrap_or_else(|| printable_path(path));
+        let (is_compiled, name) = (self.names.contains_key(path), self.called(path));
+        if self.is_foreign(&name, Machine::of(&bytes)) {
+            return;
+        }
         match Object::read(&name, &bytes) {
             Ok(mut object) => {
                 if is_compiled && object.input.kind == InputKind::Object {
@@ -278,6 +282,9 @@ impl<'a> Loader<'a> {
         for (name, error) in archive.unopened() {
             self.no_member(name, error, mode);
         }
+        for name in archive.truncated() {
+            self.truncated_member(name, mode);
+        }
         if !archive.has_index() && !mode.whole_archive {
             self.refused(ObstacleKind::NoIndex, &printable_path(path));
         }
@@ -285,6 +292,7 @@ impl<'a> Loader<'a> {
         let members = archive.members();
         self.remember(&archive, number);
         self.archives.push(archive);
+        self.foreign_members(number);
         if mode.whole_archive {
             for member in 0..members {
                 self.pull(number, member, None);
@@ -394,6 +402,9 @@ impl<'a> Loader<'a> {
     }
 
     fn pull(&mut self, archive: usize, member: usize, needed: Option<&[u8]>) {
+        if self.is_foreign_member(archive, member) {
+            return;
+        }
         let Some(archive) = self.archives.get_mut(archive) else { return };
         let Some(read) = archive.pull(member) else { return };
         match read {
@@ -466,21 +477,6 @@ impl<'a> Loader<'a> {
                 self.weak.insert(name.clone());
             }
         }
-    }
-
-    fn calls_stubs(&self) -> bool {
-        let options = &self.arguments.options;
-        let copied = self.loaded.inputs.iter().filter(|input| input.is_copied());
-        let mut calls = copied.flat_map(|input| &input.calls);
-        calls.any(|name| match options.output {
-            Output::Relocatable | Output::Static => false,
-            Output::Shared => {
-                let is_own = options.symbolic && self.own.contains(name);
-                !self.hidden.contains(name) && !is_own
-            }
-            // Everything else that is defined is in a shared object.
-            Output::Program => self.defined.contains(name) && !self.own.contains(name),
-        })
     }
 
     fn define(&mut self, symbols: &Symbols) {

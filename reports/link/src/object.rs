@@ -111,7 +111,8 @@ fn is_program(file: &ElfFile64<'_, Endianness>) -> bool {
     })
 }
 
-fn machine(number: u16) -> String {
+/// The name of a machine (`e_machine`).
+pub(crate) fn machine(number: u16) -> String {
     match number {
         EM_X86_64 => "AMD64".to_owned(),
         EM_AARCH64 => "AArch64".to_owned(),

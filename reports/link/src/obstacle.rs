@@ -70,6 +70,10 @@ pub enum ObstacleKind {
     OtherType,
     /// A member of an archive, all of whose members are linked, is no object.
     MemberNotElf,
+    /// The end of a member is missing, because the archive is truncated.
+    TruncatedMember,
+    /// It is for another machine than the first input: another `e_machine`, class or byte order.
+    OtherMachine,
     /// An archive has no index of symbols.
     NoIndex,
 }
@@ -122,6 +126,8 @@ impl ObstacleKind {
             ObstacleKind::Executable => "it is a program, which cannot be an input",
             ObstacleKind::OtherType => "its ELF type (e_type) is not that of an object",
             ObstacleKind::NoIndex => "the archive has no index of symbols (run ranlib)",
+            ObstacleKind::TruncatedMember => "it extends past the end of the archive",
+            ObstacleKind::OtherMachine => "it is for another machine than the first input",
             ObstacleKind::MemberNotElf => "this member of the archive is not an object",
         }
     }
@@ -130,7 +136,11 @@ impl ObstacleKind {
     pub(crate) const fn stops(self, linker: Linker) -> Option<bool> {
         match (self, linker) {
             (
-                ObstacleKind::Empty | ObstacleKind::MemberNotElf | ObstacleKind::NoIndex,
+                ObstacleKind::Empty
+                | ObstacleKind::MemberNotElf
+                | ObstacleKind::TruncatedMember
+                | ObstacleKind::OtherMachine
+                | ObstacleKind::NoIndex,
                 Linker::Wild | Linker::Other,
             ) => None,
             // The others read the symbols of all members.
@@ -182,6 +192,13 @@ impl Obstacle {
         let (kind, reason) = (ObstacleKind::NoMember, system(error)?);
         let message = messages::message(linker, kind, name, &reason);
         Some(Obstacle { reason, message, ..Obstacle::new(linker, kind, name) })
+    }
+
+    /// An input that is for another machine than `first`.
+    pub(crate) fn other_machine(linker: Linker, input: &str, first: &str) -> Obstacle {
+        let kind = ObstacleKind::OtherMachine;
+        let message = messages::message(linker, kind, input, first);
+        Obstacle { message, ..Obstacle::new(linker, kind, input) }
     }
 
     /// The input and the reason, as one line.

@@ -86,11 +86,24 @@ pub(crate) fn of_obstacles(obstacles: &[Obstacle]) -> Vec<Remedy> {
     let missing = named(|found| found.kind.is_missing() && found.kind != ObstacleKind::NoLibrary);
     let libraries = named(|found| found.kind == ObstacleKind::NoLibrary);
     let archives = named(|found| found.kind == ObstacleKind::NoIndex);
-    let others = named(|found| !found.kind.is_missing() && found.kind != ObstacleKind::NoIndex);
+    let truncated = named(|found| found.kind == ObstacleKind::TruncatedMember);
+    let foreign = named(|found| found.kind == ObstacleKind::OtherMachine);
+    let others = named(|found| {
+        let kind = found.kind;
+        let has_own = matches!(
+            kind,
+            ObstacleKind::NoIndex | ObstacleKind::TruncatedMember | ObstacleKind::OtherMachine
+        );
+        !kind.is_missing() && !has_own
+    });
     let remedies = [
         missing.map(|names| format!("build {names} first, or correct the path")),
         libraries.map(|names| format!("install the library of {names}, or add its folder with -L")),
         archives.map(|names| format!("make the index: ranlib {names}")),
+        truncated.map(|names| format!("make the archive of {names} again: its end is missing")),
+        foreign.map(|names| {
+            format!("build {names} for the machine of the first input, or link with the driver and linker of its own")
+        }),
         others.map(|names| format!("replace {names} with an object, or leave it out")),
         Some(
             "then audit the link again: SFrame is not judged before all inputs are there"

@@ -208,6 +208,109 @@ fn each_obstacle_ends_the_link_as_predicted() {
     assert!(faults.is_empty(), "{} differences:\n{}", faults.len(), faults.join("\n"));
 }
 
+/// Objects and archives for AMD64 and AArch64. `two.a` has a member for each; the last member of `cut.a` is truncated.
+fn machines(folder: &Path, toolchain: &Path) {
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).expect("written");
+    write("call.s", b".globl g\ng: call f@plt\nret\n");
+    write("none.s", b".globl h\nh: ret\n");
+    write("f.s", b".globl f\nf: ret\n");
+    let run = |program: &str, arguments: &[&str]| {
+        let program = toolchain.join(program);
+        let status = Command::new(program).args(arguments).current_dir(folder).status();
+        assert!(status.expect("it runs").success(), "{arguments:?}");
+    };
+    for (assembler, source, object) in [
+        ("as", "call.s", "call.o"),
+        ("as", "none.s", "good.o"),
+        ("as", "f.s", "f.o"),
+        ("aarch64-linux-gnu-as", "f.s", "other.o"),
+    ] {
+        run(assembler, &["-o", object, source]);
+    }
+    run("as", &["--32", "-o", "narrow.o", "f.s"]);
+    run("aarch64-linux-gnu-as", &["-EB", "-o", "big.o", "f.s"]);
+    run("aarch64-linux-gnu-ld.bfd", &["-shared", "-o", "other.so", "other.o"]);
+    for (archive, members) in [
+        ("other.a", &["other.o"][..]),
+        ("two.a", &["f.o", "other.o"]),
+        ("cut.a", &["f.o", "good.o"]),
+    ] {
+        run("ar", &[&["rcs", archive], members].concat());
+    }
+    let whole = fs::read(folder.join("cut.a")).expect("an archive");
+    write("cut.a", &whole[..whole.len() - 100]);
+    for (place, archive) in [("other", "other.a"), ("same", "two.a")] {
+        fs::create_dir(folder.join(place)).expect("a folder");
+        fs::copy(folder.join(archive), folder.join(place).join("libf.a")).expect("copied");
+    }
+}
+
+/// Inputs of several machines, and truncated archives. An input that nothing needs may be of any machine in an archive of GNU
+/// ld and gold; GNU ld and mold skip libraries (`-l`) of another machine.
+#[test]
+fn inputs_of_another_machine_end_the_link() {
+    let Some(toolchain) = tools::toolchain("2.44") else { return };
+    let folder = folder!("obstacles-machines");
+    machines(&folder, &toolchain);
+    let cases = [
+        "other.o",
+        "narrow.o",
+        "other.so",
+        "--as-needed other.so",
+        "other.a",
+        "call.o other.a",
+        "call.o two.a",
+        "--whole-archive other.a",
+        "call.o -Lother -lf",
+        "call.o -Lother -Lsame -lf",
+        "--whole-archive cut.a",
+        "-R other.o",
+    ];
+    let mut faults = Vec::new();
+    for (linker, program) in linkers() {
+        for case in cases {
+            // In other linkers, it is -rpath.
+            if case.starts_with("-R") && !linker.is_gnu_ld() {
+                continue;
+            }
+            let mut arguments = vec!["good.o".to_owned()];
+            arguments.extend(words(case));
+            let (status, text) = link(&folder, &program, &arguments);
+            let folders = |word: &String| match word.strip_prefix("-L") {
+                Some(place) => format!("-L{}", folder.join(place).display()),
+                None => word.clone(),
+            };
+            let arguments: Vec<String> = arguments.iter().map(folders).collect();
+            let audit = audit(&folder, linker, &arguments);
+            // GNU ld has folders of its own, in which libf may be.
+            if !audit.undecided.is_empty() && audit.undecided[0].contains("link -- cc") {
+                assert!(audit.undecided[0].contains("libf.a is for AArch64"), "{audit:?}");
+                continue;
+            }
+            let prefix = format!("{}/", folder.display());
+            let mut messages = audit.prediction.messages.iter();
+            let is_printed = messages.any(|message| text.contains(&message.replace(&prefix, "")))
+                || audit.prediction.messages.is_empty();
+            if audit.prediction.status != Some(status) || !is_printed {
+                faults.push(format!("{linker} {case}: {:?}: {status} {text}", audit.prediction));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} differences:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// The reason names both machines.
+#[test]
+fn byte_orders_are_machines() {
+    let Some(toolchain) = tools::toolchain("2.44") else { return };
+    let folder = folder!("obstacles-orders");
+    machines(&folder, &toolchain);
+    let audit = audit(&folder, Linker::Mold, &words("other.o big.o"));
+    let prefix = format!("{}/", folder.display());
+    let reason = audit.obstacles[0].reason.replace(&prefix, "");
+    assert_eq!(reason, "it is for AArch64 (big-endian), and other.o is for AArch64");
+}
+
 /// Some linkers report all inputs, others end at the first one.
 #[test]
 fn several_obstacles_have_the_messages_that_are_printed() {

@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use sframe_input::archive::{Content, members, named_file};
+use sframe_input::archive::{Content, TRUNCATED, members, named_file};
 use sframe_input::{FileBytes, MemberCount};
 use sframe_record::text::{printable, printable_path};
 
+use super::machine::Machine;
 use crate::object::{Object, Refusal, Symbols};
 
 /// The length of `!<arch>` or `!<thin>` and the end of the line.
@@ -26,6 +27,8 @@ pub(super) struct Archive {
     strong: HashMap<Vec<u8>, usize>,
     /// Members of a thin archive whose files cannot be opened.
     unopened: Vec<(String, io::Error)>,
+    /// Members that end after the end of the archive.
+    truncated: Vec<String>,
 }
 
 struct Member {
@@ -51,10 +54,9 @@ impl Archive {
             index: HashMap::new(),
             strong: HashMap::new(),
             unopened: Vec::new(),
+            truncated: Vec::new(),
         };
-        let (found, fault) = archive.list(path);
-        archive.members = found;
-        faults.extend(fault);
+        faults.extend(archive.list(path));
         for number in 0..archive.members.len() {
             match archive.with_bytes(number, |_, data| Symbols::defined_in(data)) {
                 Ok(names) => {
@@ -76,8 +78,9 @@ impl Archive {
         archive
     }
 
-    fn list(&self, path: &Path) -> (Vec<Member>, Vec<String>) {
-        let (mut found, mut faults) = (Vec::new(), Vec::new());
+    /// Lists the members, and returns faults.
+    fn list(&mut self, path: &Path) -> Vec<String> {
+        let mut faults = Vec::new();
         let mut count = MemberCount::default();
         for member in members(&self.bytes, &mut count) {
             let member = match member {
@@ -92,20 +95,42 @@ impl Archive {
             let place = match member.content {
                 Content::Bytes(bytes) => Place::Bytes(start..start.saturating_add(bytes.len())),
                 Content::File(file) => Place::File(named_file(path, file)),
+                Content::Damaged(why) if why == TRUNCATED => {
+                    self.truncated.push(name);
+                    continue;
+                }
                 Content::Damaged(why) => {
                     faults.push(format!("{name}: {why}"));
                     continue;
                 }
             };
-            found.push(Member { name, place, pulled: false });
+            self.members.push(Member { name, place, pulled: false });
         }
         faults
             .extend(count.reached().map(|reached| format!("{}: {reached}", printable_path(path))));
-        (found, faults)
+        faults
     }
 
     pub(super) const fn unopened(&self) -> &[(String, io::Error)] {
         self.unopened.as_slice()
+    }
+
+    pub(super) const fn truncated(&self) -> &[String] {
+        self.truncated.as_slice()
+    }
+
+    /// The name and the machine of a member that was not pulled in.
+    pub(super) fn machine(&self, number: usize) -> Option<(String, Machine)> {
+        let member = self.members.get(number).filter(|member| !member.pulled)?;
+        let machine = self.with_bytes(number, |_, data| Machine::of(data)).ok().flatten()?;
+        Some((member.name.clone(), machine))
+    }
+
+    /// Makes a member one that was pulled in before.
+    pub(super) fn leave_out(&mut self, number: usize) {
+        if let Some(member) = self.members.get_mut(number) {
+            member.pulled = true;
+        }
     }
 
     /// Whether there is an index of symbols, which comes first. An archive without members needs none.

@@ -41,11 +41,11 @@ pub(super) fn files(name: &OsStr, mode: Mode) -> Vec<OsString> {
     }
 }
 
-/// The file for `-l name`.
-pub(super) fn library(folders: &[PathBuf], name: &OsStr, mode: Mode) -> Option<PathBuf> {
+/// The files for `-l name`, of which the linker uses the first one that is for its machine.
+pub(super) fn library(folders: &[PathBuf], name: &OsStr, mode: Mode) -> Vec<PathBuf> {
     let files = files(name, mode);
-    let mut places = folders.iter().flat_map(|folder| files.iter().map(|file| folder.join(file)));
-    places.find(|path| path.is_file())
+    let places = folders.iter().flat_map(|folder| files.iter().map(|file| folder.join(file)));
+    places.filter(|path| path.is_file()).collect()
 }
 
 /// The file that a script names.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sframe_record::text::printable_path;
 
+use super::machine::Machine;
 use super::{Loader, MOST_FAULTS};
 use crate::arguments::Mode;
 use crate::linker::Linker;
@@ -25,8 +26,12 @@ impl Loader<'_> {
 
     /// An input that is there, and not what the linker expects.
     pub(super) fn refused(&mut self, kind: ObstacleKind, name: &str) {
-        let obstacle = Obstacle::new(self.linker, kind, name);
-        match kind.stops(self.linker) {
+        self.refused_because(Obstacle::new(self.linker, kind, name));
+    }
+
+    /// The same, with a reason of its own.
+    pub(super) fn refused_because(&mut self, obstacle: Obstacle) {
+        match obstacle.kind.stops(self.linker) {
             Some(true) => self.obstacle(obstacle),
             Some(false) => {}
             None => self.fault(obstacle.title()),
@@ -76,26 +81,55 @@ impl Loader<'_> {
         }
     }
 
+    /// A member whose end is missing. lld and mold read all members, the others those that they pull in.
+    pub(super) fn truncated_member(&mut self, name: &str, mode: Mode) {
+        let reads_all = mode.whole_archive || matches!(self.linker, Linker::Lld | Linker::Mold);
+        let kind = ObstacleKind::TruncatedMember;
+        match reads_all {
+            true => self.refused(kind, name),
+            false => self.fault(format!(
+                "{name}: {}: the link fails if something needs this member",
+                kind.reason()
+            )),
+        }
+    }
+
+    /// `-l name`.
+    pub(super) fn library(&mut self, name: &OsStr, mode: Mode, depth: u32) {
+        let places = super::names::library(&self.folders, name, mode);
+        let skipped = self.skipped(&places);
+        match places.get(skipped.len()) {
+            Some(path) => self.file(path, mode, depth),
+            None => self.no_library(name, mode, &skipped),
+        }
+    }
+
     /// A library that is in no folder. GNU ld and gold have folders of their own, which only a driver's command shows.
-    pub(super) fn no_library(&mut self, name: &OsStr, mode: Mode) {
+    /// `skipped` are files for another machine.
+    fn no_library(&mut self, name: &OsStr, mode: Mode, skipped: &[(PathBuf, Machine)]) {
         let input = format!("-l{}", printable_path(Path::new(name)));
         let files: Vec<String> = super::names::files(name, mode)
             .iter()
             .map(|file| printable_path(Path::new(file)))
             .collect();
         let files = files.join(" and no ");
+        let skipped: Vec<String> = skipped
+            .iter()
+            .map(|(path, machine)| format!("; {} is for {machine}", printable_path(path)))
+            .collect();
+        let skipped = skipped.concat();
         let looked_in = self.places();
         if self.knows_folders || matches!(self.linker, Linker::Lld | Linker::Mold) {
             let obstacle = Obstacle::new(self.linker, ObstacleKind::NoLibrary, &input);
             let reason = match looked_in.is_empty() {
                 true => format!("there is no {files}, because no folder is searched (-L)"),
-                false => format!("there is no {files} in the folders that are searched"),
+                false => format!("there is no {files} in the folders that are searched{skipped}"),
             };
             return self.obstacle(Obstacle { reason, looked_in, ..obstacle });
         }
         let folders = match looked_in.is_empty() {
             true => "there are no folders of -L".to_owned(),
-            false => format!("there is no {files} in {}", looked_in.join(", ")),
+            false => format!("there is no {files} in {}{skipped}", looked_in.join(", ")),
         };
         self.fault(format!(
             "{input} is not found: {folders}, and the linker's own folders are known only if the driver's command is \

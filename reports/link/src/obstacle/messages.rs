@@ -3,9 +3,12 @@
 use super::{Obstacle, ObstacleKind as Kind};
 use crate::linker::Linker;
 
-/// What a linker prints about an input; `None` if it was not observed. `reason` is the system's reason, if there is one.
+/// What a linker prints about an input; `None` if it was not observed. `reason` is the system's reason, or the input with
+/// which this one does not agree.
 pub(super) fn message(linker: Linker, kind: Kind, input: &str, reason: &str) -> Option<String> {
     match linker {
+        // It depends on the machines that the linker was built for.
+        _ if kind == Kind::OtherMachine && (linker.is_gnu_ld() || linker == Linker::Gold) => None,
         Linker::Ld240 | Linker::Ld244 | Linker::Ld247 => Some(gnu_ld(kind, input, reason)),
         Linker::Gold => Some(gold(kind, input, reason)),
         Linker::Lld => Some(lld(kind, input, reason)),
@@ -26,7 +29,9 @@ fn gnu_ld(kind: Kind, input: &str, reason: &str) -> String {
         Kind::Folder => format!("cannot find {input}: file format not recognized"),
         Kind::Text => format!("{input}: file format not recognized; treating as linker script"),
         Kind::Executable => format!("cannot use executable file '{input}' as input to a link"),
-        Kind::MemberNotElf => format!("member {input} in archive is not an object"),
+        Kind::MemberNotElf | Kind::TruncatedMember => {
+            format!("member {input} in archive is not an object")
+        }
         Kind::NoIndex => {
             format!("{input}: error adding symbols: archive has no index; run ranlib to add one")
         }
@@ -35,6 +40,7 @@ fn gnu_ld(kind: Kind, input: &str, reason: &str) -> String {
         | Kind::NotElf
         | Kind::TruncatedHeader
         | Kind::Truncated
+        | Kind::OtherMachine
         | Kind::OtherType => {
             format!("{input}: file not recognized: file format not recognized")
         }
@@ -55,8 +61,8 @@ fn gold(kind: Kind, input: &str, reason: &str) -> String {
         Kind::Text | Kind::OtherText => format!("error: {input}: not an object or archive"),
         Kind::NotElf => format!("error: {input}:1:1: invalid character"),
         Kind::TruncatedHeader => format!("error: {input}: ELF file too short"),
-        Kind::Truncated => "internal error in find_view".to_owned(),
-        Kind::Executable | Kind::OtherType => {
+        Kind::Truncated | Kind::TruncatedMember => "internal error in find_view".to_owned(),
+        Kind::Executable | Kind::OtherType | Kind::OtherMachine => {
             format!("error: {input}: unsupported ELF file type")
         }
         Kind::MemberNotElf => format!("member {} at", member(input)),
@@ -82,6 +88,13 @@ fn lld(kind: Kind, input: &str, reason: &str) -> String {
         Kind::TruncatedHeader => format!("error: {input}: corrupted ELF file: file is too short"),
         Kind::Truncated => format!("error: {input}: "),
         Kind::MemberNotElf => format!("error: {input}: not an ELF file"),
+        Kind::TruncatedMember => {
+            format!(
+                "error: {}: Archive::children failed: truncated or malformed archive",
+                archive(input)
+            )
+        }
+        Kind::OtherMachine => format!("error: {input} is incompatible with {reason}"),
         Kind::Empty | Kind::Executable | Kind::OtherType | Kind::NoIndex => {
             format!("error: {input}: unknown file type")
         }
@@ -102,6 +115,10 @@ fn mold(kind: Kind, input: &str, reason: &str) -> String {
         Kind::OtherText => format!("fatal: {input}:"),
         Kind::TruncatedHeader => format!("fatal: {input}: unknown machine type"),
         Kind::Truncated => format!("fatal: {input}: e_shoff or e_shnum corrupted"),
+        Kind::TruncatedMember => {
+            format!("fatal: {}: e_shoff or e_shnum corrupted", member(input))
+        }
+        Kind::OtherMachine => format!("fatal: {}: incompatible file type", member(input)),
         Kind::Empty
         | Kind::NotElf
         | Kind::Executable
@@ -167,7 +184,9 @@ const fn is_script_of_lld(kind: Kind) -> bool {
 const fn is_fatal(linker: Linker, kind: Kind) -> bool {
     match linker {
         Linker::Lld | Linker::Mold => false,
-        Linker::Gold => matches!(kind, Kind::Truncated | Kind::Folder),
+        Linker::Gold => {
+            matches!(kind, Kind::Truncated | Kind::TruncatedMember | Kind::Folder)
+        }
         _ => matches!(kind, Kind::NoScript) || !(kind.is_missing() || matches!(kind, Kind::Folder)),
     }
 }

@@ -39,5 +39,14 @@ pub(super) fn run(args: &ForecastArgs) -> io::Result<Exit> {
             &"nothing to forecast: there is no ELF file with code for a machine that SFrame is defined for",
         )?;
     }
-    Ok(ended(&interrupted, exit(Level::Never, &summary)))
+    // Releases without SFrame for a machine have no prediction; others have one, unless CFI cannot be read.
+    let is_unknown = summary
+        .forecasts()
+        .iter()
+        .any(|(total, _)| total.forecast.sections.iter().all(|section| section.unknown > 0));
+    let exit = match exit(Level::Never, &summary) {
+        Exit::Clean if is_unknown => Exit::Incomplete,
+        exit => exit,
+    };
+    Ok(ended(&interrupted, exit))
 }

@@ -5,11 +5,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use sframe_input::kind::Kind;
 use sframe_input::{FileBytes, plain_error};
 use sframe_oracle::cfi::{Cfi, CfiSource};
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable_path;
-use sframe_repair::repair;
+use sframe_repair::{RepairError, repair};
 use sframe_synthesis::{
     AssemblyError, CannotInsert, Encoding, FromCode, Insertion, Loss, Place, Synthesis, assembly,
     synthesize, synthesize_code,
@@ -40,10 +41,10 @@ pub(super) fn synthesize_file(args: &SynthesizeArgs) -> io::Result<Exit> {
 
 pub(super) fn repair_file(args: &RepairArgs) -> io::Result<Exit> {
     made(&args.file, &args.output, true, |data| {
-        let repaired = repair(data).map_err(|error| error.to_string())?;
+        let repaired = repair(data).map_err(|error| cannot_repair(&error))?;
         let mut lines: Vec<String> = repaired.changes.iter().map(ToString::to_string).collect();
         if lines.is_empty() {
-            lines.push("nothing to repair".to_owned());
+            lines.push("nothing to repair: it is a copy".to_owned());
         }
         lines.extend(repaired.lost.iter().map(|loss| format!("lost: {loss}")));
         Ok(Made { bytes: repaired.bytes, lines, is_complete: repaired.lost.is_empty() })
@@ -67,8 +68,15 @@ fn made(
     make: impl FnOnce(&[u8]) -> Result<Made, String>,
 ) -> io::Result<Exit> {
     let name = printable_path(path);
+    if path.as_os_str() == "-" {
+        complain(&"- is not the name of a file here: use a file, ./- for one with this name")?;
+        return Ok(Exit::Failure);
+    }
     let data = FileBytes::open(path);
     let made = data.map_err(|error| plain_error(&error)).and_then(|data| {
+        if let Some(reason) = container(&data) {
+            return Err(reason.to_owned());
+        }
         let made = make(&data)?;
         data.intact().map_err(|error| plain_error(&error))?;
         Ok(made)
@@ -81,8 +89,9 @@ fn made(
         }
     };
     let (file, mut out) = OutputFile::create(output)?;
-    out.write_all(&made.bytes)?;
-    out.flush()?;
+    out.write_all(&made.bytes).and_then(|()| out.flush()).map_err(|error| {
+        io::Error::other(format!("{}: {}", printable_path(output), plain_error(&error)))
+    })?;
     if is_program {
         // As a copy: without the bits that would make it run as its owner.
         let mode = fs::metadata(path)?.permissions().mode() & 0o777;
@@ -97,6 +106,26 @@ fn made(
     }
     out.flush()?;
     Ok(if made.is_complete { Exit::Clean } else { Exit::Findings })
+}
+
+/// Why a file is not the one that is meant, and what to do: it contains such files.
+fn container(data: &[u8]) -> Option<&'static str> {
+    match Kind::of(data) {
+        Kind::Archive => {
+            Some("it is an archive: take the objects out (`ar x`), and name one of them")
+        }
+        Kind::Package(_) => Some("it is a package: unpack it, and name one of its files"),
+        _ => None,
+    }
+}
+
+/// Why a file cannot be repaired, and what can be done instead.
+fn cannot_repair(error: &RepairError) -> String {
+    let instead = match error {
+        RepairError::NoSection => "; `sframe-check synthesize` makes one from CFI",
+        _ => "",
+    };
+    format!("{error}{instead}")
 }
 
 /// A section, and what a person should know about it.

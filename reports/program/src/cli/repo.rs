@@ -27,7 +27,7 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
         }
     };
     if args.list {
-        return list(repository.packages(wanted));
+        return list(args, repository.packages(wanted));
     }
     let interrupted = interrupt::flag()?;
     let mut options = CheckOptions {
@@ -51,13 +51,13 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
     };
     let summary = report(outputs, entries, Entry::held, scan)?;
     if summary.inputs == 0 && !interrupted.load(Ordering::Relaxed) {
-        complain(&nothing_to_check(args))?;
+        complain(&nothing(args, "nothing to check"))?;
     }
     Ok(ended(&interrupted, gated(&args.policy, &args.gates, &summary)))
 }
 
-/// Why a repository has nothing to check.
-fn nothing_to_check(args: &RepoArgs) -> String {
+/// Why a repository has nothing to check or to list.
+fn nothing(args: &RepoArgs, what: &str) -> String {
     let options = [
         ("--name", !args.name.is_empty()),
         ("--section", !args.section.is_empty()),
@@ -74,15 +74,16 @@ fn nothing_to_check(args: &RepoArgs) -> String {
         used => format!(" selected by {}", used.join(", ")),
     };
     let repository = printable_path(Path::new(&args.repository));
-    format!("nothing to check: no index of {repository} lists a package{selected}")
+    format!("{what}: no index of {repository} lists a package{selected}")
 }
 
 /// Writes the path or URL of each package.
-fn list(entries: impl Iterator<Item = Entry>) -> io::Result<Exit> {
-    let (mut out, mut exit) = (stdout(), Exit::Clean);
+fn list(args: &RepoArgs, entries: impl Iterator<Item = Entry>) -> io::Result<Exit> {
+    let (mut out, mut exit, mut listed_any) = (stdout(), Exit::Clean, false);
     for entry in entries {
         match entry {
             Entry::Package(listed) => {
+                listed_any = true;
                 out.write_all(listed.address().as_os_str().as_bytes())?;
                 out.write_all(b"\0")?;
             }
@@ -93,6 +94,10 @@ fn list(entries: impl Iterator<Item = Entry>) -> io::Result<Exit> {
         }
     }
     out.flush()?;
+    if !listed_any && !matches!(exit, Exit::Incomplete) {
+        complain(&nothing(args, "nothing to list"))?;
+        exit = Exit::Incomplete;
+    }
     Ok(exit)
 }
 

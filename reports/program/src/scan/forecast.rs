@@ -6,12 +6,20 @@ use sframe_oracle::cfi::{Cfi, section_bytes};
 use sframe_record::{Forecast, Predicted};
 use sframe_synthesis::{Encoding, Forecaster};
 use sframe_validator::Endian;
-use sframe_validator::elf::Elf;
+use sframe_validator::elf::{Elf, ElfKind};
 
 use super::elf_file::ElfFile;
 use super::options::CheckOptions;
 use super::tables::with_tables;
 use crate::record::forecast::{encoding_name, forecast, predicted, unknown};
+
+/// Why nothing is known about a file that may have CFI.
+const BARE: &str = "the file has no section headers, by which CFI is found";
+
+/// Whether a linked file has no section headers.
+fn is_bare(elf: &Elf<'_>) -> bool {
+    elf.kind() != ElfKind::Relocatable && elf.sections().is_empty()
+}
 
 /// The forecast for a file, from its own CFI and that of its debug file. None if it has no code or SFrame is not defined
 /// for the machine.
@@ -21,12 +29,14 @@ pub(super) fn of_file(file: &ElfFile<'_>, options: &CheckOptions) -> Option<Fore
         return None;
     }
     with_tables(file.path, file.elf, options, |tables| {
+        let all_unknown = |reason: &str| {
+            let names = options.forecast.iter().map(|&encoding| encoding_name(encoding).into());
+            names.map(|name| unknown(name, reason)).collect()
+        };
         made.sections = match tables.get() {
+            Ok([]) if is_bare(file.elf) => all_unknown(BARE),
             Ok(cfi) => sections(file, cfi, &options.forecast),
-            Err(reason) => {
-                let name = |&encoding| encoding_name(encoding).into();
-                options.forecast.iter().map(name).map(|name| unknown(name, reason)).collect()
-            }
+            Err(reason) => all_unknown(reason),
         };
     });
     Some(made)

@@ -45,15 +45,22 @@ pub fn write(out: &mut dyn Write, sizes: &Sizes) -> io::Result<()> {
         line(out, sizes.repeated, what)?;
     }
     if !sizes.what_if.is_empty() {
-        writeln!(out, "  what changes of the format would save, each alone (estimates)")?;
+        writeln!(
+            out,
+            "  what changes of the format would save, each alone (estimates, in bytes of the section)"
+        )?;
     }
     for estimate in &sizes.what_if {
-        let after = grouped(estimate.after);
+        let (before, after) = (counted(estimate.before, "byte"), grouped(estimate.after));
         match estimate.before.checked_sub(estimate.after) {
-            Some(saved) => line(out, saved, &format!("{}: {after} bytes", estimate.change))?,
-            None => {
-                writeln!(out, "  {:>12}  {:>8}  {}: {after} bytes", "none", "", estimate.change)?
+            Some(saved) => {
+                line(out, saved, &format!("{}: {before} become {after}", estimate.change))?
             }
+            None => writeln!(
+                out,
+                "  {:>12}  {:>8}  {}: {before} become {after}",
+                "none", "", estimate.change
+            )?,
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use sframe_synthesis::Encoding;
 use sframe_validator::Version;
@@ -36,14 +37,14 @@ Exit status:
 /// `synthesize`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SynthesizeArgs {
-    /// An ELF file
+    /// An ELF file; take it out of an archive or package first
     #[arg(value_hint = ValueHint::FilePath)]
     pub(in crate::cli) file: PathBuf,
-    /// The file to write
+    /// The file to write; if it is FILE itself, it is replaced
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) output: PathBuf,
     /// The version of the section, in the fewest bytes [default: 3]
-    #[arg(long = "version", id = "format-version", value_name = "VERSION", value_parser = clap::value_parser!(u8).range(2..=3), conflicts_with = "encoding")]
+    #[arg(long = "version", id = "format-version", value_name = "VERSION", value_parser = version(), conflicts_with = "encoding")]
     pub(in crate::cli) version: Option<u8>,
     /// What the section is made like, if it is not the smallest
     #[arg(long, value_name = "ENCODING", value_parser = encoding())]
@@ -64,6 +65,10 @@ pub(in crate::cli) enum Witness {
     Cfi,
     /// The machine code, as far as it is understood (AMD64, AArch64)
     Code,
+}
+
+fn version() -> impl TypedValueParser<Value = u8> {
+    PossibleValuesParser::new(["2", "3"]).map(|version| if version == "2" { 2 } else { 3 })
 }
 
 impl SynthesizeArgs {
@@ -92,10 +97,10 @@ pub(in crate::cli) enum Written {
 /// `repair`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RepairArgs {
-    /// An ELF file
+    /// An ELF file; take it out of an archive or package first
     #[arg(value_hint = ValueHint::FilePath)]
     pub(in crate::cli) file: PathBuf,
-    /// The file to write
+    /// The file to write; if it is FILE itself, it is replaced
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) output: PathBuf,
 }
