@@ -13,7 +13,8 @@ pub(super) static RULE: Rule = Rule {
         summary: "a linked file with an SFrame section has a PT_GNU_SFRAME segment",
         consequence: "The dynamic linker, glibc's unwinder and profilers use this program header \
                       to find the section, so they do not find it.",
-        remedy: "Link with GNU ld 2.40 or later, or mold; lld 23 does not write the segment.",
+        remedy: "Link with GNU ld 2.40 or later, or mold; lld 23 does not write the segment. \
+                 sframe-check repair adds it to a file that is linked already.",
         source: "V3 1.1; observed: lld 23 leaves it out",
         example: "a shared object with .sframe and without PT_GNU_SFRAME",
     },
