@@ -321,6 +321,18 @@ fn an_overwritten_slot() {
     );
 }
 
+/// push %rbp; xor %ebp,%ebp; mov (%rsp,%rax),%rbp, or mov %fs:(%rsp),%rbp; pop %rcx; ret. Neither reads the saved RBP.
+#[test]
+fn other_memory_than_the_slot() {
+    for (code, pop, ret) in [
+        (b"\x55\x31\xed\x48\x8b\x2c\x04\x59\xc3".as_slice(), "7", "8"),
+        (b"\x55\x31\xed\x64\x48\x8b\x2c\x24\x59\xc3", "8", "9"),
+    ] {
+        let (pop, ret) = (format!("{pop} rsp+16 -16"), format!("{ret} rsp+8 -16"));
+        assert_listing(code, &["0 rsp+8 u", "1 rsp+16 u", "3 rsp+16 -16", &pop, &ret]);
+    }
+}
+
 /// mov %rbp,-8(%rsp); xor %ebp,%ebp; call *%rax; mov -8(%rsp),%rbp; ret. The called function overwrites what is below RSP.
 #[test]
 fn calls_overwrite_what_is_below_the_stack_pointer() {
@@ -446,6 +458,13 @@ fn tail_calls_are_no_parts() {
     let code = b"\x53\x5b\xe9\xf9\x1f\x00\x00";
     assert_eq!(listing(code, &alone), ["0 rsp+8 u", "1 rsp+16 u", "2 rsp+8 u"]);
     assert!(flow(code, &alone).has_tail_call(0x3000));
+}
+
+/// nop, after which the next function is executed, and call *%rax, which cannot return.
+#[test]
+fn a_function_without_an_end_continues_in_the_next() {
+    assert!(flow(b"\x90", &Alone::default()).has_tail_call(0x1001));
+    assert!(!flow(b"\xff\xd0", &Alone::default()).has_tail_call(0x1002));
 }
 
 /// jmp 3; mov $..., %eax; the jump leads into the middle of the `mov`, to which another branch leads.
