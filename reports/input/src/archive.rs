@@ -4,6 +4,7 @@
 //! Names are borrowed, and at most [`NAME`] bytes of the archive are read for each: many members may refer to the same
 //! entry in the table of names.
 
+use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -50,12 +51,27 @@ pub enum Content<'a> {
     Bytes(&'a [u8]),
     /// The bytes are in a separate file that a thin archive refers to: see [`named_file`].
     File(&'a Path),
-    /// The bytes cannot be located; contains the reason.
-    Damaged(String),
+    /// The bytes cannot be located.
+    Damaged(Damage),
 }
 
-/// The reason for a member whose end is missing.
-pub const TRUNCATED: &str = "it extends past the end of the archive";
+/// Why a member's bytes cannot be located.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// Its end is missing.
+    Truncated,
+    /// Its name is damaged; contains what is wrong with it.
+    Name(&'static str),
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Damage::Truncated => "it extends past the end of the archive",
+            Damage::Name(why) => why,
+        })
+    }
+}
 
 /// Whether `data` starts with the magic number of an archive.
 #[must_use]
@@ -153,14 +169,14 @@ impl<'a> Members<'a> {
         start: usize,
     ) -> Member<'a> {
         let content = match (name, bytes) {
-            (Err(why), _) => Content::Damaged(why.to_owned()),
+            (Err(why), _) => Content::Damaged(Damage::Name(why)),
             // A truncated path would name a different file.
             (Ok(name), _) if self.thin && name.len() == NAME => {
-                Content::Damaged(LONG_NAME.to_owned())
+                Content::Damaged(Damage::Name(LONG_NAME))
             }
             (Ok(name), _) if self.thin => Content::File(path_of(name)),
             (Ok(_), Some(bytes)) => Content::Bytes(bytes),
-            (Ok(_), None) => Content::Damaged(TRUNCATED.to_owned()),
+            (Ok(_), None) => Content::Damaged(Damage::Truncated),
         };
         Member { name: name.unwrap_or(short.trim_ascii_end()), content, start: start as u64 }
     }

@@ -113,7 +113,7 @@ impl Dump<'_> {
                         }
                     }
                 }
-                Content::Damaged(error) => self.complain(&name, &error)?,
+                Content::Damaged(damage) => self.complain(&name, &damage.to_string())?,
             }
         }
         members.reached().map_or(Ok(()), |why| self.complain(&name, &why))

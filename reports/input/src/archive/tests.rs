@@ -30,7 +30,7 @@ fn read(data: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let bytes = match member.content {
             Content::Bytes(bytes) => bytes.to_vec(),
             Content::File(path) => path.as_os_str().as_encoded_bytes().to_vec(),
-            Content::Damaged(why) => why.into_bytes(),
+            Content::Damaged(why) => why.to_string().into_bytes(),
         };
         (member.name.to_vec(), bytes)
     });

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use sframe_input::archive::{Content, TRUNCATED, members, named_file};
+use sframe_input::archive::{Content, Damage, members, named_file};
 use sframe_input::{FileBytes, MemberCount};
 use sframe_record::text::{printable, printable_path};
 
@@ -95,11 +95,11 @@ impl Archive {
             let place = match member.content {
                 Content::Bytes(bytes) => Place::Bytes(start..start.saturating_add(bytes.len())),
                 Content::File(file) => Place::File(named_file(path, file)),
-                Content::Damaged(why) if why == TRUNCATED => {
+                Content::Damaged(Damage::Truncated) => {
                     self.truncated.push(name);
                     continue;
                 }
-                Content::Damaged(why) => {
+                Content::Damaged(why @ Damage::Name(_)) => {
                     faults.push(format!("{name}: {why}"));
                     continue;
                 }

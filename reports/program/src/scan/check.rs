@@ -229,7 +229,9 @@ impl<'o> Checker<'o> {
                     }
                 }
             }
-            archive::Content::Damaged(error) => Verdict::because(Status::Unreadable, error.clone()),
+            archive::Content::Damaged(damage) => {
+                Verdict::because(Status::Unreadable, damage.to_string())
+            }
         }
     }
 

@@ -174,7 +174,7 @@ impl Measuring<'_> {
                 (archive::Content::File(_), None) => {
                     self.failed(&of, "a thin archive in a package: its members are elsewhere");
                 }
-                (archive::Content::Damaged(reason), _) => self.failed(&of, &reason),
+                (archive::Content::Damaged(damage), _) => self.failed(&of, &damage.to_string()),
             }
         }
         if let Some(reason) = members.reached() {
