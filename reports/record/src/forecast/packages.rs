@@ -13,7 +13,7 @@ use crate::table::{Line, Table};
 use crate::text::printable;
 use crate::value::{Text, is_zero};
 
-/// The maximum number of packages with sums of their own, which take some 1.6 kB each.
+/// The maximum number of packages with sums of their own. Memory grows with them.
 pub(crate) const MOST_PACKAGES: usize = 10_000;
 
 /// The forecasts of packages.

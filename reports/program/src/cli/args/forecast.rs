@@ -18,8 +18,8 @@ encodings smallest-* are the fewest bytes that say the same as the CFI. `explain
 To keep the results, or to check as well: sframe-check --forecast --store DIR PATH...
 
 Exit status:
-  0  every file and its CFI were read
-  2  a file or its CFI could not be read, or there was nothing to forecast
+  0  every file was read, and at least one encoding has a forecast for each
+  2  a file could not be read, no encoding has a forecast for every file, or there was nothing to forecast
   3  wrong usage, or the program itself failed";
 
 /// `forecast`.
