@@ -34,7 +34,7 @@ impl<'c> Decoder<'c> for Aarch64 {
         let next = instruction.next();
         match next {
             Next::Following => instruction.effects(effects),
-            Next::Call(_) => effects.push(Effect::Call(CALL)),
+            Next::Call(_) | Next::IndirectCall => effects.push(Effect::Call(CALL)),
             _ => {}
         }
         Some((4, next))
@@ -149,7 +149,7 @@ impl Instruction {
 
     fn next(&self) -> Next {
         match self.class {
-            InsnClass::BRANCH_IMM if self.bit(31) => Next::Call(Some(self.target(0, 26))),
+            InsnClass::BRANCH_IMM if self.bit(31) => Next::Call(self.target(0, 26)),
             InsnClass::BRANCH_IMM => Next::Jump(self.target(0, 26)),
             InsnClass::CONDBRANCH => Next::Branch(self.target(5, 19), self.condition()),
             InsnClass::COMPBRANCH => Next::Branch(self.target(5, 19), Condition::Other),
@@ -157,7 +157,7 @@ impl Instruction {
             // Bit 24 is set if the target is authenticated with a register.
             InsnClass::BRANCH_REG => match self.field(21, 3) {
                 0 => Next::Indirect(self.rn()),
-                1 => Next::Call(None),
+                1 => Next::IndirectCall,
                 2 => Next::Return,
                 _ => Next::Stop,
             },

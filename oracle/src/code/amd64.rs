@@ -67,7 +67,7 @@ impl<'c> Decoder<'c> for Amd64<'c> {
         let next = next(&self.instruction);
         match next {
             Next::Following => self.meaning.effects(&self.instruction, effects),
-            Next::Call(_) => effects.push(Effect::Call(CALLER_SAVED)),
+            Next::Call(_) | Next::IndirectCall => effects.push(Effect::Call(CALLER_SAVED)),
             Next::Indirect(SCRATCH) => jump_target(&self.instruction, effects),
             _ => {}
         }
@@ -100,8 +100,8 @@ fn next(instruction: &Instruction) -> Next {
         }
         FlowControl::UnconditionalBranch => Next::Jump(instruction.near_branch_target()),
         FlowControl::Call if instruction.code() == Code::Syscall => Next::Following,
-        FlowControl::Call => Next::Call(Some(instruction.near_branch_target())),
-        FlowControl::IndirectCall => Next::Call(None),
+        FlowControl::Call => Next::Call(instruction.near_branch_target()),
+        FlowControl::IndirectCall => Next::IndirectCall,
         FlowControl::IndirectBranch => match instruction.op0_kind() {
             OpKind::Register => Next::Indirect(whole(instruction.op0_register()).unwrap_or(NONE)),
             _ => Next::Indirect(SCRATCH),

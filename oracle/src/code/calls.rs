@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::Code;
 use super::decoder::Machine;
-use super::effect::{Decoder, Next};
+use super::effect::Decoder;
 use crate::witness::CodeRange;
 
 impl Code<'_> {
@@ -22,7 +22,7 @@ impl Code<'_> {
             let glance = decoder.glance(code, offset, address);
             let length = glance.map_or(1, |glance| glance.length.max(1));
             let end = address.saturating_add(u64::from(length));
-            if glance.is_some_and(|glance| matches!(glance.next, Next::Call(_))) {
+            if glance.is_some_and(|glance| glance.next.is_call()) {
                 calls.push(address..end);
             }
             address = end;

@@ -193,12 +193,21 @@ pub(super) enum Next {
     Branch(u64, Condition),
     /// At the address in a register.
     Indirect(Number),
-    /// At the following instruction, if the function called returns. The address is known for direct calls.
-    Call(Option<u64>),
+    /// At the following instruction, if the function at an address returns.
+    Call(u64),
+    /// At the following instruction, if a function at an unknown address returns.
+    IndirectCall,
     /// In the caller.
     Return,
     /// Nowhere: the instruction traps.
     Stop,
+}
+
+impl Next {
+    /// Whether the instruction is a call.
+    pub(super) const fn is_call(self) -> bool {
+        matches!(self, Next::Call(_) | Next::IndirectCall)
+    }
 }
 
 /// Decodes the instructions of a machine.

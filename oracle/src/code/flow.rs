@@ -42,6 +42,14 @@ struct Passed {
     has_effects: bool,
 }
 
+/// How far a block was executed.
+struct Course {
+    /// The instruction.
+    at: u32,
+    /// What SP held when it was looked at last.
+    sp: Packed,
+}
+
 /// A function, and the state before each of its instructions.
 pub(super) struct Flow<'c> {
     abi: Abi,
@@ -235,17 +243,38 @@ impl<'c> Flow<'c> {
     /// Executes a block, and enters those that follow.
     fn run(
         &mut self,
-        block: u32,
+        number: u32,
         queue: &mut Queue,
         news: &mut News,
         surroundings: &impl Surroundings<'c>,
     ) {
-        let Some(mut at) = self.listing.first_step(block) else { return };
-        let Some(Block { state, .. }) = self.block(block) else { return };
-        let mut state = state.clone();
-        let (mut origin, mut sp) = (Origin::Jump, Packed::UNKNOWN);
+        let Some(first) = self.listing.first_step(number) else { return };
+        let Some(block) = self.block(number) else { return };
+        let mut state = block.state.clone();
+        state.start_block();
+        // As long as this is kept, a stack with other content has another place in memory.
+        let slots = state.slots.clone();
+        let mut course = Course { at: first, sp: Packed::UNKNOWN };
+        self.follow(number, &mut course, &mut state, queue, news, surroundings);
+        let is_steady = !state.has_written_frame() && state.slots.is_shared_with(&slots);
+        if let Some(block) = self.block_mut(number) {
+            (block.last, block.is_steady) = (course.at, is_steady);
+        }
+    }
+
+    /// Executes a block from its start, and enters those that follow.
+    fn follow(
+        &mut self,
+        block: u32,
+        course: &mut Course,
+        state: &mut State,
+        queue: &mut Queue,
+        news: &mut News,
+        surroundings: &impl Surroundings<'c>,
+    ) {
+        let mut origin = Origin::Jump;
         loop {
-            let Some(Passed { last, has_effects }) = self.pass(&mut at, &mut sp, &mut state) else {
+            let Some(Passed { last, has_effects }) = self.pass(course, state) else {
                 self.is_unusual = true;
                 return;
             };
@@ -255,71 +284,71 @@ impl<'c> Flow<'c> {
             }
             origin = match last.next {
                 Next::Following => origin,
-                Next::Call(_) => {
-                    self.catch(block, &last, &state, queue, news);
+                Next::Call(_) | Next::IndirectCall => {
+                    self.catch(block, &last, state, queue, news);
                     if last.is_final {
                         return;
                     }
-                    Origin::Call(at)
+                    Origin::Call(course.at)
                 }
-                Next::Jump(to) => return self.go(block, to, &state, queue, news),
+                Next::Jump(to) => return self.go(block, to, state, queue, news),
                 // The default case of a switch, where it is unreachable: GCC gives it a label in a part of the function
                 // that has no code, so that it is also the start of something else.
                 Next::Branch(to, Condition::Above) if !self.listing.contains(to) => {
                     self.leave_unfinished(block);
-                    if !stay(self.is_open, &mut state, Condition::Above) {
+                    if !stay(self.is_open, state, Condition::Above) {
                         return;
                     }
                     Origin::Jump
                 }
                 Next::Branch(to, condition) => {
-                    self.branch(block, to, condition, &state, queue, news);
-                    if !stay(self.is_open, &mut state, condition) {
+                    self.branch(block, to, condition, state, queue, news);
+                    if !stay(self.is_open, state, condition) {
                         return;
                     }
                     Origin::Jump
                 }
                 Next::Indirect(register) => {
-                    let target = state.get(register);
-                    self.resolve(at, target, surroundings);
-                    let targets = self.targets.get(&at).cloned().unwrap_or_default();
+                    let (jump, target) = (course.at, state.get(register));
+                    self.resolve(jump, target, surroundings);
+                    let targets = self.targets.get(&jump).cloned().unwrap_or_default();
                     self.leave_unfinished(block);
                     if !targets.is_empty() {
-                        self.unknown_jumps.remove(&at);
-                    } else if !self.leaves_by(target, &state) {
-                        self.unknown_jumps.insert(at);
+                        self.unknown_jumps.remove(&jump);
+                    } else if !self.leaves_by(target, state) {
+                        self.unknown_jumps.insert(jump);
                     }
                     for to in targets {
-                        self.go(block, to, &state, queue, news);
+                        self.go(block, to, state, queue, news);
                     }
                     return;
                 }
                 Next::Return | Next::Stop => return,
             };
-            at = last.following;
-            let Some(next) = self.listing.step(at) else {
+            let Some(next) = self.listing.step(last.following) else {
                 // The function continues in another one, unless its last call does not return.
                 if origin == Origin::Jump {
-                    self.go(block, last.end(), &state, queue, news);
+                    self.go(block, last.end(), state, queue, news);
                 }
                 return;
             };
             if next.block != NONE {
                 let edge = Edge { to: next.block, origin };
-                match last.next {
-                    Next::Call(_) => queue.defer(next.address, edge, state),
-                    _ => self.enter(edge, &state, queue, news),
+                match last.next.is_call() {
+                    true => queue.defer(next.address, edge, state.clone()),
+                    false => self.enter(edge, state, queue, news),
                 }
                 return;
             }
+            course.at = last.following;
         }
     }
 
-    /// Applies the instruction `at` and, while they do nothing but have effects, those after it in the block. `at` becomes the
-    /// last one, and `sp` what SP holds after it. `None` if the stack shows that the function is unusual.
-    fn pass(&mut self, at: &mut u32, sp: &mut Packed, state: &mut State) -> Option<Passed> {
+    /// Applies the instruction that a course is at and, while they do nothing but have effects, those after it in the block. The
+    /// course is at the last one then. `None` if the stack shows that the function is unusual.
+    fn pass(&mut self, course: &mut Course, state: &mut State) -> Option<Passed> {
         let (mut has_effects, mut is_first) = (false, true);
-        let mut steps = self.listing.steps_from(*at).iter();
+        let mut steps = self.listing.steps_from(course.at).iter();
         let mut step = steps.next()?;
         loop {
             let is_applied = state.concerns(step.subjects);
@@ -328,8 +357,8 @@ impl<'c> Flow<'c> {
             }
             if is_applied || is_first {
                 // SP is rarely changed.
-                let is_new = state.sp() != *sp;
-                *sp = state.sp();
+                let is_new = state.sp() != course.sp;
+                course.sp = state.sp();
                 if is_new && state.is_above_entry() {
                     return None;
                 }
@@ -341,9 +370,9 @@ impl<'c> Flow<'c> {
             }
             has_effects |= step.has_effects();
             is_first = false;
-            let next = at.saturating_add(1);
+            let next = course.at.saturating_add(1);
             match steps.next().filter(|it| step.following == next && it.block == NONE) {
-                Some(following) => (step, *at) = (following, next),
+                Some(following) => (step, course.at) = (following, next),
                 None => return Some(Passed { last: *step, has_effects }),
             }
         }
@@ -377,6 +406,10 @@ impl<'c> Flow<'c> {
 
     fn block(&self, number: u32) -> Option<&Block> {
         self.blocks.get(usize::try_from(number).ok()?)?.as_ref()
+    }
+
+    fn block_mut(&mut self, number: u32) -> Option<&mut Block> {
+        self.blocks.get_mut(usize::try_from(number).ok()?)?.as_mut()
     }
 
     /// Follows an exception that passes a call.
@@ -463,7 +496,7 @@ impl<'c> Flow<'c> {
         let block = usize::try_from(edge.to).ok().and_then(|to| self.blocks.get_mut(to));
         let Some(place) = block else { return };
         let Some(block) = place else {
-            *place = Some(Block { origin: edge.origin, state: state.clone() });
+            *place = Some(Block::entered(edge.origin, state.clone()));
             return queue.push(self.listing.block_address(edge.to), edge.to);
         };
         let origin = block.origin;

@@ -34,8 +34,6 @@ pub(super) struct Listing<'c> {
 
 /// An instruction that was decoded.
 struct Decoded {
-    number: u32,
-    address: u64,
     length: u8,
     next: Next,
     has_effects: bool,
@@ -133,6 +131,12 @@ impl<'c> Listing<'c> {
         steps.unwrap_or_default()
     }
 
+    /// The instructions from one to another that was decoded after it.
+    pub(super) fn steps_between(&self, first: u32, last: u32) -> &[Step] {
+        let count = last.checked_sub(first).and_then(|count| usize::try_from(count).ok());
+        count.and_then(|count| self.steps_from(first).get(..=count)).unwrap_or_default()
+    }
+
     pub(super) fn step(&self, number: u32) -> Option<&Step> {
         self.lists.steps.get(usize::try_from(number).ok()?)
     }
@@ -205,8 +209,11 @@ impl<'c> Listing<'c> {
                 }
                 break known;
             }
+            let number = self.lists.steps.len();
             let Some(step) = self.decode(&part, offset, decoder, surroundings) else { break NONE };
-            let Decoded { number, address, length, next, has_effects } = step;
+            let Decoded { length, next, has_effects } = step;
+            let number = u32::try_from(number).unwrap_or(NONE);
+            let address = part.start.wrapping_add(offset as u64);
             offset = offset.saturating_add(usize::from(length));
             if let Some(index) = self.lists.index.get_mut(slot) {
                 *index = number;
@@ -216,7 +223,7 @@ impl<'c> Listing<'c> {
             if is_after_call && surroundings.is_entered_elsewhere(address) {
                 self.start_block_at(number);
             }
-            is_after_call &= !has_effects && matches!(next, Next::Following);
+            is_after_call &= !has_effects && next == Next::Following;
             let goes_on = match next {
                 Next::Following => true,
                 Next::Jump(to) => {
@@ -227,10 +234,11 @@ impl<'c> Listing<'c> {
                     places.extend(self.contains(to).then_some(to));
                     true
                 }
-                Next::Call(function) => {
+                Next::Call(_) | Next::IndirectCall => {
                     is_after_call = true;
                     places.extend(self.exceptions.pad_of(address));
-                    let is_endless = function.is_some_and(|f| surroundings.never_returns(f));
+                    let is_endless =
+                        matches!(next, Next::Call(to) if surroundings.never_returns(to));
                     if is_endless {
                         self.end_at(number);
                     }
@@ -246,7 +254,8 @@ impl<'c> Listing<'c> {
             self.link(before, following);
         }
         let decoded = self.lists.steps.len().saturating_sub(decoded);
-        self.may_overlap |= self.starts_within(start..first.saturating_add(offset)) > decoded;
+        let starts = self.starts_within(start..first.saturating_add(offset));
+        self.may_overlap |= usize::try_from(starts).is_ok_and(|starts| starts > decoded);
     }
 
     /// Decodes an instruction. `None` if it is none.
@@ -281,7 +290,7 @@ impl<'c> Listing<'c> {
             following: number.checked_add(1)?,
             block: NONE,
         });
-        Some(Decoded { number, address, length, next, has_effects })
+        Some(Decoded { length, next, has_effects })
     }
 
     /// Notes that a call does not return. Returns false if that is known.
@@ -291,9 +300,9 @@ impl<'c> Listing<'c> {
     }
 
     /// The number of instructions that start in a range of bytes.
-    fn starts_within(&self, bytes: Range<usize>) -> usize {
+    fn starts_within(&self, bytes: Range<usize>) -> u32 {
         let index = self.lists.index.get(bytes).unwrap_or_default();
-        index.iter().filter(|number| **number != NONE).count()
+        index.iter().map(|number| u32::from(*number != NONE)).sum()
     }
 
     /// Whether the bytes before one may be the start of an instruction that contains it.

@@ -212,10 +212,10 @@ impl Relocated {
                 Lead::Place(to) => Next::Branch(flat(to), condition),
                 _ => Next::Following,
             },
-            (Next::Call(Some(_)), Some(lead)) => match lead {
-                Lead::Place(to) => Next::Call(Some(flat(to))),
+            (Next::Call(_), Some(lead)) => match lead {
+                Lead::Place(to) => Next::Call(flat(to)),
                 Lead::Endless => Next::Stop,
-                _ => Next::Call(None),
+                _ => Next::IndirectCall,
             },
             (next, _) => next,
         };

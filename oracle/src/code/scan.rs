@@ -337,10 +337,8 @@ fn instructions<'e>(
         }
         if glance.next != Next::Following {
             let way = match (glance.next, relocated.lead(place, glance.length)) {
-                (Next::Call(Some(target)), None) => {
-                    (target != end).then_some(Way::Call(here(target)))
-                }
-                (Next::Call(Some(_)), Some(Lead::Place(target))) => Some(Way::Call(target)),
+                (Next::Call(target), None) => (target != end).then_some(Way::Call(here(target))),
+                (Next::Call(_), Some(Lead::Place(target))) => Some(Way::Call(target)),
                 (Next::Jump(target) | Next::Branch(target, _), None) => {
                     Some(Way::Jump(here(target)))
                 }

@@ -162,7 +162,10 @@ impl Slots {
     /// and other pointers do not lead there.
     pub(super) fn store(&mut self, address: Packed, size: u8, value: Packed) {
         let Some(place) = address.place() else {
-            return self.blur(self.0.blur.with_value(value));
+            if value.is_callers() {
+                self.blur(self.0.blur.with_value(value));
+            }
+            return;
         };
         let is_kept = |slot: &Slot| match slot.address.distance_from(address) {
             Some(distance) => distance <= -8 || distance >= i64::from(size),

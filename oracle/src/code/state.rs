@@ -14,9 +14,13 @@ pub(super) struct State {
     top: Packed,
     sp: Number,
     ra: Number,
+    /// SP, FP and RA.
+    frame: Registers,
     registers: [Packed; REGISTERS],
     /// The registers about which something is known.
     known: Registers,
+    /// The registers that were written in the block.
+    written: Registers,
     pub(super) slots: Slots,
     /// What the last comparison compared.
     compared: Compared,
@@ -53,10 +57,13 @@ impl State {
             known = known.with(Registers::of(number));
         }
         let (sp, ra) = (number(abi.sp()), number(abi.ra()));
+        let frame = [sp, number(abi.fp()), ra].map(Registers::of);
+        let frame = frame.into_iter().fold(Registers::default(), Registers::with);
         let pushed = i32::from(abi.fixed_ra_offset());
         let top = Packed::from(Value::cfa(pushed));
-        let (slots, compared, in_comparison) = Default::default();
-        let mut state = State { top, sp, ra, registers, known, slots, compared, in_comparison };
+        let (written, slots, compared, in_comparison) = Default::default();
+        let mut state =
+            State { top, sp, ra, frame, registers, known, written, slots, compared, in_comparison };
         state.put(sp, top);
         if pushed != 0 {
             state.slots.store(top, 8, Value::Entry(ra).into());
@@ -93,6 +100,7 @@ impl State {
         let Some(known) = self.registers.get_mut(usize::from(register)) else { return };
         *known = value;
         let this = Registers::of(register);
+        self.written = self.written.with(this);
         self.known = match value.is_unknown() {
             true => self.known.without(this),
             false => self.known.with(this),
@@ -120,6 +128,16 @@ impl State {
     /// What SP holds.
     pub(super) fn sp(&self) -> Packed {
         self.packed(self.sp)
+    }
+
+    /// Forgets which registers were written.
+    pub(super) fn start_block(&mut self) {
+        self.written = Registers::default();
+    }
+
+    /// Whether SP, FP or RA was written in the block, even with what it held before.
+    pub(super) fn has_written_frame(&self) -> bool {
+        self.written.meet(self.frame)
     }
 
     /// The address `offset` bytes from the value of `base`; without a base, the offset itself.
@@ -225,9 +243,17 @@ impl State {
     }
 
     fn clobber(&mut self, set: u32) {
-        let mut rest = Registers::of_set(set).and(self.known.with(self.in_comparison));
+        let set = Registers::of_set(set);
+        let mut rest = set.and(self.known);
         while let Some(register) = rest.pop() {
-            self.put(register, Packed::UNKNOWN);
+            if let Some(known) = self.registers.get_mut(usize::from(register)) {
+                *known = Packed::UNKNOWN;
+            }
+        }
+        self.known = self.known.without(set);
+        self.written = self.written.with(set);
+        if self.in_comparison.meet(set) {
+            self.compare(Compared::Nothing);
         }
     }
 

@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use super::{Flow, stay};
+use crate::code::block::Block;
 use crate::code::effect::{Next, Registers};
 use crate::code::state::State;
-use crate::code::step::NONE;
+use crate::code::statement::Watched;
+use crate::code::step::{NONE, Step};
 
 impl Flow<'_> {
     /// The reached blocks by address, or nothing if the function was not understood.
@@ -40,7 +42,7 @@ impl Flow<'_> {
                 }
                 end = step.end();
                 let goes_on =
-                    matches!(step.next, Next::Following | Next::Branch(..) | Next::Call(_));
+                    step.next.is_call() || matches!(step.next, Next::Following | Next::Branch(..));
                 if !goes_on || step.is_final || step.following != number.saturating_add(1) {
                     break;
                 }
@@ -60,13 +62,19 @@ impl Flow<'_> {
         mut visit: impl FnMut(u64, u64, &State),
     ) {
         let after = self.order.partition_point(|(address, _)| *address <= range.start);
+        let is_viewed = watched == Watched::viewed(self.abi).0;
         let mut done = range.start;
         for index in after.saturating_sub(1)..self.order.len() {
             let Some((address, block)) = self.order.get(index).copied() else { return };
             if address >= range.end {
                 return;
             }
-            done = self.visit_block(block, done..range.end, watched, &mut until, &mut visit);
+            let range = done..range.end;
+            let steady = self.block(block).filter(|block| is_viewed && block.is_steady);
+            done = match steady {
+                Some(steady) => self.visit_steady(block, steady, range, &mut until, &mut visit),
+                None => self.visit_block(block, range, watched, &mut until, &mut visit),
+            };
         }
     }
 
@@ -112,7 +120,7 @@ impl Flow<'_> {
                     }
                     stay(self.is_open, &mut state, condition)
                 }
-                Next::Call(_) => !step.is_final,
+                Next::Call(_) | Next::IndirectCall => !step.is_final,
                 _ => false,
             };
             if !goes_on || step.following != number.saturating_add(1) {
@@ -121,6 +129,30 @@ impl Flow<'_> {
         }
         run.finish(&state, visit);
         run.end
+    }
+
+    /// Visits the instructions of a steady block, which was executed to its end. Returns the end of the last one.
+    fn visit_steady(
+        &self,
+        number: u32,
+        block: &Block,
+        range: Range<u64>,
+        until: &mut impl FnMut(u64) -> u64,
+        visit: &mut impl FnMut(u64, u64, &State),
+    ) -> u64 {
+        let first = self.listing.first_step(number).unwrap_or(NONE);
+        let mut rest = self.listing.steps_between(first, block.last);
+        let before = |steps: &[Step], end: u64| steps.partition_point(|step| step.address < end);
+        rest = rest.get(..before(rest, range.end)).unwrap_or_default();
+        rest = rest.get(before(rest, range.start)..).unwrap_or_default();
+        let mut end = range.start;
+        while let Some(start) = rest.first().map(|step| step.address) {
+            let (run, others) = rest.split_at(before(rest, until(start)).max(1));
+            end = run.last().map_or(end, Step::end);
+            visit(start, end, &block.state);
+            rest = others;
+        }
+        end
     }
 }
 
