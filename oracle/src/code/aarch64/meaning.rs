@@ -1,0 +1,327 @@
+//! The effects of AArch64 instructions after which the following one is executed.
+
+use disarm64_defn::{InsnClass, InsnOperandKind};
+
+use super::{Instruction, LR, SP};
+use crate::code::effect::{Effect, Key, NONE, Number, SCRATCH, place};
+
+/// The register in which a system call returns its result.
+const SYSCALL: u32 = 1;
+
+impl Instruction {
+    /// The effects of an instruction after which the following one is executed.
+    pub(super) fn effects(&self, effects: &mut Vec<Effect>) {
+        match self.class {
+            InsnClass::ADDSUB_IMM => self.add_immediate(effects),
+            InsnClass::ADDSUB_EXT | InsnClass::ADDSUB_SHIFT => self.add_register(effects),
+            InsnClass::LOG_IMM => self.logical_immediate(effects),
+            InsnClass::LOG_SHIFT => self.logical_register(effects),
+            InsnClass::MOVEWIDE => effects.push(self.move_wide()),
+            InsnClass::PCRELADDR => {
+                let value = self.relative().cast_signed();
+                effects.push(Effect::Constant { to: self.rd(), value });
+            }
+            InsnClass::BITFIELD => effects.push(self.bit_field()),
+            InsnClass::DP_1SRC => effects.push(self.one_source()),
+            InsnClass::CONDCMP_IMM | InsnClass::CONDCMP_REG | InsnClass::FLOATCMP => {
+                effects.push(Effect::Forget);
+            }
+            InsnClass::EXCEPTION => effects.push(Effect::Clobber(SYSCALL)),
+            InsnClass::IC_SYSTEM => self.system(effects),
+            InsnClass::LDST_POS
+            | InsnClass::LDST_UNSCALED
+            | InsnClass::LDST_UNPRIV
+            | InsnClass::LDST_IMM9 => self.access(effects),
+            InsnClass::LDST_REGOFF => effects.extend(self.access_by_register()),
+            InsnClass::LDSTPAIR_OFF | InsnClass::LDSTPAIR_INDEXED | InsnClass::LDSTNAPAIR_OFFS => {
+                self.access_pair(effects)
+            }
+            InsnClass::ASISDLSE
+            | InsnClass::ASISDLSEP
+            | InsnClass::ASISDLSO
+            | InsnClass::ASISDLSOP => self.access_vectors(effects),
+            _ => self.other(effects),
+        }
+    }
+
+    /// A register that an instruction writes, unless it is the zero register.
+    fn clobber(register: Number) -> Effect {
+        Effect::Clobber(if register == SP { 0 } else { 1 << register })
+    }
+
+    /// A source register; the zero register has no known value.
+    const fn source(register: Number) -> Number {
+        if register == SP { NONE } else { register }
+    }
+
+    fn add_immediate(&self, effects: &mut Vec<Effect>) {
+        let (rd, rn) = (self.rd(), self.rn());
+        let immediate = self.field(10, 12) << if self.bit(22) { 12 } else { 0 };
+        let sets_flags = self.bit(29);
+        effects.push(match (sets_flags, self.bit(30)) {
+            (true, true) if rd == SP => Effect::CompareNumber { a: rn, number: immediate },
+            (true, _) => Effect::Forget,
+            (false, subtracts) if self.is_wide() => {
+                let plus = immediate.cast_signed();
+                Effect::Copy { to: rd, from: rn, plus: if subtracts { -plus } else { plus } }
+            }
+            _ => Effect::Clobber(1 << rd),
+        });
+        if sets_flags {
+            effects.push(Self::clobber(rd));
+        }
+    }
+
+    fn add_register(&self, effects: &mut Vec<Effect>) {
+        let is_extended = self.class == InsnClass::ADDSUB_EXT;
+        // The extended form knows SP, the shifted one the zero register.
+        let of = |register: Number| if is_extended { register } else { Self::source(register) };
+        let (rd, a, b) = (self.rd(), of(self.rn()), Self::source(self.rm()));
+        let shift = self.field(10, if is_extended { 3 } else { 6 });
+        let shift = u8::try_from(shift).unwrap_or(u8::MAX);
+        let is_left = is_extended || self.field(22, 2) == 0;
+        if self.bit(29) {
+            let compares = rd == SP && self.bit(30) && self.is_wide() && shift == 0 && is_left;
+            effects.push(if compares { Effect::Compare { a, b } } else { Effect::Forget });
+            effects.push(Self::clobber(rd));
+            return;
+        }
+        let to = of(rd);
+        let signed = is_extended && self.field(13, 3) >= 4;
+        effects.push(match self.bit(30) {
+            false if is_left && self.is_wide() => Effect::Add { to, a, b, shift, signed },
+            true if is_left && self.is_wide() && shift == 0 => Effect::Subtract { to, a, b },
+            _ if is_extended => Effect::Clobber(1 << rd),
+            _ => Self::clobber(rd),
+        });
+    }
+
+    /// `and` aligns SP or limits an index.
+    fn logical_immediate(&self, effects: &mut Vec<Effect>) {
+        let (rd, rn) = (self.rd(), self.rn());
+        let sets_flags = self.field(29, 2) == 3;
+        if sets_flags {
+            effects.extend([Effect::Forget, Self::clobber(rd)]);
+            return;
+        }
+        let is_and = self.field(29, 2) == 0;
+        let ones = self.field(10, 6) + 1;
+        // The lowest bits: not rotated, and not a repeated pattern.
+        let is_low = self.field(16, 6) == 0 && ones < 32 && self.bit(22) == self.is_wide();
+        effects.push(if is_and && rd == SP {
+            Effect::Align { register: SP, place: place(self.address) }
+        } else if is_and && is_low {
+            Effect::Narrow { to: rd, from: rn, most: (1 << ones) - 1 }
+        } else {
+            Effect::Clobber(1 << rd)
+        });
+    }
+
+    /// `orr` with the zero register moves a value.
+    fn logical_register(&self, effects: &mut Vec<Effect>) {
+        let (rd, rm) = (self.rd(), self.rm());
+        let is_move = self.field(29, 2) == 1
+            && !self.bit(21)
+            && self.rn() == SP
+            && self.field(10, 6) == 0
+            && rd != SP;
+        if self.field(29, 2) == 3 {
+            effects.push(Effect::Forget);
+        }
+        effects.push(match (is_move, self.is_wide()) {
+            (true, _) if rm == SP => Effect::Constant { to: rd, value: 0 },
+            (true, true) => Effect::Copy { to: rd, from: rm, plus: 0 },
+            (true, false) => Effect::Narrow { to: rd, from: rm, most: u32::MAX },
+            _ => Self::clobber(rd),
+        });
+    }
+
+    fn move_wide(&self) -> Effect {
+        let to = self.rd();
+        let value = i64::from(self.field(5, 16)) << (16 * self.field(21, 2));
+        match self.field(29, 2) {
+            2 if to != SP => Effect::Constant { to, value },
+            0 if to != SP && self.is_wide() => Effect::Constant { to, value: !value },
+            _ => Self::clobber(to),
+        }
+    }
+
+    /// `ubfm` of the lowest bits limits an index.
+    fn bit_field(&self) -> Effect {
+        let (to, from) = (self.rd(), Self::source(self.rn()));
+        let ones = self.field(10, 6) + 1;
+        if self.field(29, 2) == 2 && self.field(16, 6) == 0 && ones < 32 && to != SP {
+            return Effect::Narrow { to, from, most: (1 << ones) - 1 };
+        }
+        Self::clobber(to)
+    }
+
+    /// Pointer authentication of LR; other results are unknown.
+    fn one_source(&self) -> Effect {
+        let is_lr = self.rd() == LR && self.field(16, 5) == 1 && self.is_wide();
+        match self.field(10, 6) {
+            0 if is_lr => Effect::Sign(Key::A),
+            1 if is_lr => Effect::Sign(Key::B),
+            4 if is_lr => Effect::Authenticate(Key::A),
+            5 if is_lr => Effect::Authenticate(Key::B),
+            16 if is_lr => Effect::Strip,
+            _ => Self::clobber(self.rd()),
+        }
+    }
+
+    /// Hints sign and authenticate LR; `mrs` and `sysl` write a register.
+    fn system(&self, effects: &mut Vec<Effect>) {
+        const HINT: u32 = 0xd503_201f;
+        if self.bits & 0xffff_f01f == HINT {
+            effects.extend(match self.field(5, 7) {
+                7 => Some(Effect::Strip),
+                24 | 25 => Some(Effect::Sign(Key::A)),
+                26 | 27 => Some(Effect::Sign(Key::B)),
+                28 | 29 => Some(Effect::Authenticate(Key::A)),
+                30 | 31 => Some(Effect::Authenticate(Key::B)),
+                _ => None,
+            });
+        } else if self.bit(21) {
+            effects.push(Self::clobber(self.rd()));
+        }
+    }
+
+    /// A load or store of one register.
+    fn access(&self, effects: &mut Vec<Effect>) {
+        let (rt, rn) = (self.rd(), self.rn());
+        let is_vector = self.bit(26);
+        let scale = match is_vector && self.bit(23) {
+            true => 4,
+            false => self.field(30, 2),
+        };
+        let offset = match self.class {
+            InsnClass::LDST_POS => (self.field(10, 12) << scale).cast_signed(),
+            _ => self.signed(12, 9),
+        };
+        let is_indexed = self.class == InsnClass::LDST_IMM9;
+        let (before, after) = match (is_indexed, self.bit(11)) {
+            (false, _) => (0, 0),
+            (true, true) => (offset, 0),
+            (true, false) => (0, offset),
+        };
+        let offset = if is_indexed { 0 } else { offset };
+        effects.extend((after == 0).then_some(Effect::Copy { to: rn, from: rn, plus: before }));
+        let is_load = if is_vector { self.bit(22) } else { self.field(22, 2) != 0 };
+        let is_prefetch = !is_vector && self.field(30, 2) == 3 && self.field(22, 2) == 2;
+        let is_whole = !is_vector && scale == 3;
+        effects.extend(match (is_load, is_vector) {
+            _ if is_prefetch => None,
+            (true, true) => None,
+            (true, false) if is_whole && rt != SP => {
+                Some(Effect::Load { to: rt, base: rn, offset })
+            }
+            (true, false) if scale < 2 && self.field(22, 2) == 1 && rt != SP => {
+                Some(Effect::Limit { to: rt, most: (1 << (8 << scale)) - 1 })
+            }
+            (true, false) => Some(Self::clobber(rt)),
+            (false, _) => {
+                let from = if is_whole { Self::source(rt) } else { NONE };
+                Some(Effect::Store { from, base: rn, offset, size: 1 << scale })
+            }
+        });
+        effects.extend((after != 0).then_some(Effect::Copy { to: rn, from: rn, plus: after }));
+    }
+
+    /// A load or store at a register plus another.
+    fn access_by_register(&self) -> Option<Effect> {
+        let (rt, is_vector, size) = (self.rd(), self.bit(26), self.field(30, 2));
+        let kind = self.field(22, 2);
+        if is_vector || size == 3 && kind == 2 {
+            return None;
+        }
+        if kind == 0 {
+            let from = if size == 3 { Self::source(rt) } else { NONE };
+            return Some(Effect::Store { from, base: NONE, offset: 0, size: 1 << size });
+        }
+        let is_scaled = size == 0 || self.bit(12);
+        if !is_scaled || rt == SP || self.rm() == SP {
+            return Some(Self::clobber(rt));
+        }
+        let (base, index, signed) = (self.rn(), self.rm(), kind >= 2);
+        Some(Effect::Element { to: rt, base, offset: 0, index, size: 1 << size, signed })
+    }
+
+    /// A load or store of two registers.
+    fn access_pair(&self, effects: &mut Vec<Effect>) {
+        let (first, second, rn) = (self.rd(), self.register(10), self.rn());
+        let (is_vector, kind) = (self.bit(26), self.field(30, 2));
+        let scale = if is_vector { 2 + kind } else { 2 + (kind >> 1) };
+        let size = 1_i32 << scale;
+        let distance = self.signed(15, 7) * size;
+        let (before, offset, after) = match self.field(23, 2) {
+            1 => (0, 0, distance),
+            3 => (distance, 0, 0),
+            _ => (0, distance, 0),
+        };
+        let other = offset + size;
+        effects.extend((after == 0).then_some(Effect::Copy { to: rn, from: rn, plus: before }));
+        let is_whole = !is_vector && scale == 3;
+        match self.bit(22) {
+            true if is_vector => {}
+            true if is_whole => {
+                // The first register may be the base.
+                effects.push(Effect::Load { to: SCRATCH, base: rn, offset });
+                let of = |register: Number| if register == SP { NONE } else { register };
+                effects.push(Effect::Load { to: of(second), base: rn, offset: other });
+                effects.push(Effect::Copy { to: of(first), from: SCRATCH, plus: 0 });
+            }
+            true => effects.extend([Self::clobber(first), Self::clobber(second)]),
+            false => {
+                let from = |register: Number| if is_whole { Self::source(register) } else { NONE };
+                let size = 1 << scale;
+                effects.push(Effect::Store { from: from(first), base: rn, offset, size });
+                effects.push(Effect::Store { from: from(second), base: rn, offset: other, size });
+            }
+        }
+        effects.extend((after != 0).then_some(Effect::Copy { to: rn, from: rn, plus: after }));
+    }
+
+    /// Loads and stores of several vectors: at most 64 bytes.
+    fn access_vectors(&self, effects: &mut Vec<Effect>) {
+        if !self.bit(22) {
+            effects.push(Effect::Store { from: NONE, base: self.rn(), offset: 0, size: 64 });
+        }
+        if matches!(self.class, InsnClass::ASISDLSEP | InsnClass::ASISDLSOP) {
+            effects.push(Effect::Clobber(1 << self.rn()));
+        }
+    }
+
+    /// Any instruction: what it writes is unknown.
+    fn other(&self, effects: &mut Vec<Effect>) {
+        let writes_memory = matches!(
+            self.class,
+            InsnClass::LDSTEXCL
+                | InsnClass::LSE_ATOMIC
+                | InsnClass::LSE128_ATOMIC
+                | InsnClass::RCPC3
+        );
+        if writes_memory {
+            // It writes one to three registers, and perhaps its base.
+            for register in [self.rd(), self.register(10), self.rm()] {
+                effects.push(Self::clobber(register));
+            }
+            effects.push(Effect::Store { from: NONE, base: self.rn(), offset: 0, size: 16 });
+            return;
+        }
+        effects.push(Effect::Forget);
+        for operand in self.operands {
+            match operand.kind {
+                InsnOperandKind::Rd | InsnOperandKind::Rt => effects.push(Self::clobber(self.rd())),
+                InsnOperandKind::Rd_SP | InsnOperandKind::Rt_SP => {
+                    effects.push(Effect::Clobber(1 << self.rd()));
+                }
+                InsnOperandKind::MOPS_ADDR_Rd | InsnOperandKind::MOPS_ADDR_Rs => {
+                    for register in [self.rd(), self.rn(), self.rm()] {
+                        effects.push(Self::clobber(register));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
