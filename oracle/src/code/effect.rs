@@ -39,6 +39,8 @@ pub(super) enum Effect {
     Element { to: Number, base: Number, offset: i32, index: Number, size: u8, signed: bool },
     /// `size` bytes at `base + offset` become the value of `from`.
     Store { from: Number, base: Number, offset: i32, size: u8 },
+    /// An unknown number of bytes from the address in `base` on get unknown content.
+    Fill { base: Number },
     /// The registers of a set, by bits, become unknown.
     Clobber(u32),
     /// A function is called and returns: the registers of a set become unknown, and so does the memory below SP.
@@ -126,6 +128,7 @@ impl Effect {
                 of(to).with(of(base))
             }
             Effect::Store { from, base, .. } => of(from).with(of(base)),
+            Effect::Fill { base } => of(base),
             Effect::Clobber(set) => Registers::of_set(set),
             Effect::Forget => Registers::COMPARED,
             // The result may be known although nothing was known before.
@@ -150,9 +153,11 @@ impl Effect {
             Effect::Compare { .. } | Effect::CompareNumber { .. } | Effect::Forget => {
                 Registers::COMPARED
             }
-            Effect::Store { .. } | Effect::Sign(_) | Effect::Authenticate(_) | Effect::Strip => {
-                Registers::FRAME
-            }
+            Effect::Store { .. }
+            | Effect::Fill { .. }
+            | Effect::Sign(_)
+            | Effect::Authenticate(_)
+            | Effect::Strip => Registers::FRAME,
         }
     }
 }

@@ -50,11 +50,14 @@ struct Blur {
     stored: (i32, i32),
     /// The registers whose entry values may be in a place that is not known.
     escaped: Registers,
+    /// The registers whose saved entry values were overwritten, and [`Registers::FRAME`] for a signed return address.
+    replaced: Registers,
 }
 
 impl Blur {
     const fn nothing() -> Blur {
-        Blur { stored: (i32::MAX, i32::MIN), escaped: Registers::of_set(0) }
+        let none = Registers::of_set(0);
+        Blur { stored: (i32::MAX, i32::MIN), escaped: none, replaced: none }
     }
 
     fn with(self, other: Blur) -> Blur {
@@ -62,6 +65,7 @@ impl Blur {
         Blur {
             stored: (start.min(other.stored.0), end.max(other.stored.1)),
             escaped: self.escaped.with(other.escaped),
+            replaced: self.replaced.with(other.replaced),
         }
     }
 
@@ -83,6 +87,16 @@ impl Blur {
             }
             _ => self,
         }
+    }
+
+    /// Adds the register whose entry value was in a slot that is overwritten.
+    fn without_slot(self, slot: &Slot) -> Blur {
+        let saved = match slot.value.into() {
+            Value::Entry(number) => Registers::of(number),
+            Value::Signed(_) => Registers::FRAME,
+            _ => Registers::default(),
+        };
+        Blur { replaced: self.replaced.with(saved), ..self }
     }
 
     /// Adds a slot that may have other content.
@@ -174,6 +188,9 @@ impl Slots {
         // Most functions store below what they stored before.
         let end = place.offset.saturating_add(size.into());
         if place.base != Base::Cfa || end > self.0.lowest {
+            let is_replaced = |slot: &&Slot| !is_kept(slot) && slot.value != value;
+            let replaced = self.0.known().iter().filter(is_replaced);
+            self.blur(replaced.fold(self.0.blur, Blur::without_slot));
             self.retain(is_kept);
         }
         if size == 8 && value.is_worth_saving() && self.0.count < MOST {
@@ -181,6 +198,13 @@ impl Slots {
             return;
         }
         self.blur(self.0.blur.with_bytes(place, size.into()).with_value(value));
+    }
+
+    /// Stores an unknown number of bytes. Compilers do so only in their own variables, so that slots keep their content.
+    pub(super) fn fill(&mut self, address: Packed) {
+        if let Some(place) = address.place() {
+            self.blur(self.0.blur.with_bytes(place, i32::MAX));
+        }
     }
 
     /// Replaces what was stored with unknown content.
@@ -248,6 +272,11 @@ impl Slots {
             && !is_blurred
             && !self.may_be_elsewhere(register)
             && self.load(Value::cfa(offset).into()).is_unknown()
+    }
+
+    /// Whether something else was stored where the return address, which is the entry value of `register`, was saved.
+    pub(super) fn has_replaced_ra(&self, register: Number) -> bool {
+        self.0.blur.replaced.meet(Registers::of(register).with(Registers::FRAME))
     }
 
     /// Whether the entry value of a register may be in a place that is not known.

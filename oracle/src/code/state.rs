@@ -214,6 +214,7 @@ impl State {
             Effect::Store { from, base, offset, size } => {
                 self.slots.store(self.address(base, offset), size, self.packed(from));
             }
+            Effect::Fill { base } => self.slots.fill(self.packed(base)),
             Effect::Call(set) => {
                 self.clobber(set);
                 self.slots.lose_below(self.sp());

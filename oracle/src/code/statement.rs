@@ -239,6 +239,11 @@ impl Facts<'_> {
         if self.abi.is_aarch64() { -8 } else { 0 }
     }
 
+    /// Whether a value is the return address, signed or not.
+    fn is_ra(&self, value: Value) -> bool {
+        matches!(value, Value::Signed(_)) || value == Value::Entry(number(self.abi.ra()))
+    }
+
     /// What a rule for a register recovers; `distance` is that of the frame's CFA from the true one, in bytes.
     fn recovered(&self, register: Register, rule: Recovery, distance: i64) -> Found {
         let wanted: Number = number(register);
@@ -264,6 +269,13 @@ impl Facts<'_> {
         match value {
             Value::Address(Place { base: Base::Cfa, offset })
                 if register == self.abi.fp() && offset >= self.lowest_caller_fp() =>
+            {
+                Found::Something
+            }
+            // The function returns elsewhere on purpose (`longjmp`, `__builtin_eh_return`): that is its caller.
+            _ if register == self.abi.ra()
+                && !self.is_ra(value)
+                && self.state.slots.has_replaced_ra(wanted) =>
             {
                 Found::Something
             }

@@ -179,6 +179,8 @@ impl Instruction {
                 26 | 27 => Some(Effect::Sign(Key::B)),
                 28 | 29 => Some(Effect::Authenticate(Key::A)),
                 30 | 31 => Some(Effect::Authenticate(Key::B)),
+                // `pacia1716`, `pacib1716`, `autia1716`, `autib1716`.
+                8 | 10 | 12 | 14 => Some(Effect::Clobber(1 << 17)),
                 _ => None,
             });
         } else if self.bit(21) {
@@ -316,6 +318,7 @@ impl Instruction {
                     effects.push(Effect::Clobber(1 << self.rd()));
                 }
                 InsnOperandKind::MOPS_ADDR_Rd | InsnOperandKind::MOPS_ADDR_Rs => {
+                    effects.push(Effect::Fill { base: self.rd() });
                     for register in [self.rd(), self.rn(), self.rm()] {
                         effects.push(Self::clobber(register));
                     }

@@ -9,6 +9,8 @@ use crate::code::effect::{Effect, NONE, Number, SCRATCH, place};
 const SP: Number = 7;
 /// RBP.
 const FP: Number = 6;
+/// RDI.
+const DI: Number = 5;
 /// The registers that a system call may change (psABI A.2.1): RAX, RCX, R11.
 const SYSCALL: u32 = 0b1000_0000_0101;
 
@@ -101,6 +103,13 @@ impl Meaning {
             Mnemonic::Test => effects.push(Effect::Forget),
             Mnemonic::Movzx => self.movzx(instruction, effects),
             Mnemonic::Movsxd | Mnemonic::Cdqe => self.sign_extend(instruction, effects),
+            Mnemonic::Enter if immediate(instruction, 1) == Some(0) => {
+                let room = immediate(instruction, 0).and_then(|bytes| i32::try_from(bytes).ok());
+                effects.push(Effect::Copy { to: SP, from: SP, plus: -8 });
+                effects.push(Effect::Store { from: FP, base: SP, offset: 0, size: 8 });
+                effects.push(Effect::Copy { to: FP, from: SP, plus: 0 });
+                effects.push(Effect::Copy { to: SP, from: SP, plus: -room.unwrap_or_default() });
+            }
             Mnemonic::Leave => {
                 effects.push(Effect::Copy { to: SP, from: FP, plus: 8 });
                 effects.push(Effect::Load { to: FP, base: FP, offset: 0 });
@@ -237,16 +246,24 @@ impl Meaning {
                     | OpAccess::ReadCondWrite
             )
         };
+        // Only the memory operand can be on the stack, apart from pushes. Its base may be written as well.
+        if info.used_memory().iter().any(|used| writes(used.access())) {
+            effects.push(match instruction.op0_kind() {
+                OpKind::MemoryESRDI if is_repeated(instruction) => Effect::Fill { base: DI },
+                OpKind::MemoryESRDI => Effect::Store { from: NONE, base: DI, offset: 0, size: 8 },
+                _ => store(instruction, NONE),
+            });
+        }
         let written = info.used_registers().iter().filter(|used| writes(used.access()));
         let set = written.fold(0, |set, used| set | set_of(used.register()));
         if set != 0 {
             effects.push(Effect::Clobber(set));
         }
-        // Only the memory operand can be on the stack, apart from pushes.
-        if info.used_memory().iter().any(|used| writes(used.access())) {
-            effects.push(store(instruction, NONE));
-        }
     }
+}
+
+fn is_repeated(instruction: &Instruction) -> bool {
+    instruction.has_rep_prefix() || instruction.has_repne_prefix()
 }
 
 /// Whether the instruction's only result is in a vector register. This is a shortcut for frequent instructions.
