@@ -180,3 +180,52 @@ fn code_after_a_final_call_is_reached_from_elsewhere() {
     let Some((_, refuted)) = proof_of_library("after_final_call", AFTER_FINAL_CALL) else { return };
     assert_eq!(refuted, [""; 0]);
 }
+
+/// A stripped library with a retpoline as GCC makes it for `-mindirect-branch=thunk`: its CFI does not describe the frame of
+/// the call within. `wrong` has the same CFI, and is called by another function: there it is wrong.
+#[cfg(target_arch = "x86_64")]
+const RETPOLINE: &str = r#"
+    .text
+    .globl thunk
+    .type thunk, @function
+thunk:
+    .cfi_startproc
+    call target
+stay:
+    pause
+    jmp stay
+    .cfi_def_cfa_offset 16
+target:
+    movq %rax, (%rsp)
+    ret
+    .cfi_endproc
+    .size thunk, . - thunk
+wrong:
+    .cfi_startproc
+    nop
+    .cfi_def_cfa_offset 16
+    nop
+    ret
+    .cfi_endproc
+    .globl caller
+    .type caller, @function
+caller:
+    .cfi_startproc
+    subq $8, %rsp
+    .cfi_def_cfa_offset 16
+    call wrong
+    addq $8, %rsp
+    .cfi_def_cfa_offset 8
+    ret
+    .cfi_endproc
+    .size caller, . - caller
+"#;
+
+/// gdb shows that CFI of the retpoline is right: stopped at `target`, the word at RSP+8 is the return address of `thunk`.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn calls_within_a_function_are_not_judged() {
+    let Some((sums, refuted)) = proof_of_library("retpoline", RETPOLINE) else { return };
+    assert_eq!(refuted.len(), 1, "{refuted:#?}");
+    assert_eq!((sums.refuted, sums.unknown), (2, 5), "{sums:?}");
+}

@@ -14,7 +14,7 @@ use super::memory::Memory;
 use super::queue::{Edge, Origin, Queue};
 use super::state::State;
 use super::step::{NONE, Step};
-use super::surroundings::{Entry, Part, Surroundings};
+use super::surroundings::{By, Entry, Part, Surroundings};
 use super::table::Tables;
 use super::value::{Packed, Value};
 
@@ -190,16 +190,17 @@ impl<'c> Flow<'c> {
 
     /// Enters the function.
     fn start(&mut self, queue: &mut Queue, news: &mut News) {
-        let entry = State::entry(self.abi);
+        let mut entry = State::entry(self.abi);
         self.blocks.resize_with(self.listing.block_count(), || None);
         self.unfinished.clear();
         self.unknown_jumps.clear();
         self.tables.clear();
         self.is_unusual = false;
-        for Entry { address, is_called } in self.entries.clone() {
+        for Entry { address, by } in self.entries.clone() {
             let step = self.listing.step_at(address).and_then(|step| self.listing.step(step));
             let Some(to) = step.map(|step| step.block) else { continue };
-            if is_called {
+            entry.is_local = by == By::LocalCall;
+            if by != By::Presumption {
                 let edge = Edge { to, origin: Origin::Jump };
                 self.join(edge, &entry, queue, news);
             } else if !self.refuted_entries.contains(&address) {

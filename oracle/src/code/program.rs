@@ -20,7 +20,7 @@ use super::leads::Followed;
 use super::scan::Scan;
 use super::state::State;
 use super::statement::{Facts, Watched};
-use super::surroundings::{Entry, Exceptions, Part, Surroundings};
+use super::surroundings::{By, Entry, Exceptions, Part, Surroundings};
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
 
@@ -261,11 +261,14 @@ impl<'e> Code<'e> {
         let CodeRange { start, end } = *self.functions().get(index)?;
         let part = self.image.part(index)?;
         let called = self.scan.called_within(start, end).iter();
-        let mut entries: Vec<Entry> = called
-            .map(|place| Entry { address: self.image.flat(*place), is_called: true })
-            .collect();
+        let by = |place: &CodeAddress| match self.scan.is_local(*place) {
+            true if self.named.binary_search(place).is_err() => By::LocalCall,
+            _ => By::Call,
+        };
+        let mut entries: Vec<Entry> =
+            called.map(|place| Entry { address: self.image.flat(*place), by: by(place) }).collect();
         if from_start && !self.scan.is_called(start) {
-            entries.push(Entry { address: self.image.flat(start), is_called: false });
+            entries.push(Entry { address: self.image.flat(start), by: By::Presumption });
         }
         let left = budget.left();
         let around = Around { code: self, left, spent: Cell::new(Some(0)) };

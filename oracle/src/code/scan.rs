@@ -30,6 +30,8 @@ const LONGEST_CHAIN: usize = 16;
 pub(super) struct Scan {
     /// The places that direct calls lead to, ordered.
     called: Vec<CodeAddress>,
+    /// Those to which only calls in the same function lead, apart from its start; ordered.
+    local: Vec<CodeAddress>,
     /// Jumps out of a function into another: the index of the other, the place, and the index of the function; ordered.
     jumps: Vec<(usize, u64, usize)>,
     /// The addresses that jumps from other functions lead to.
@@ -71,6 +73,7 @@ impl Scan {
         let mut candidates = Vec::new();
         for (mut group, mut endless) in groups.collect::<Option<Vec<_>>>()? {
             scan.called.append(&mut group.called);
+            scan.local.append(&mut group.local);
             scan.jumps.append(&mut group.jumps);
             scan.referenced.append(&mut group.referenced);
             candidates.append(&mut endless);
@@ -79,6 +82,11 @@ impl Scan {
         // Groups are in the order of addresses, and the sort knows what is in order already.
         scan.called.sort();
         scan.called.dedup();
+        scan.local.sort_unstable();
+        scan.local.dedup();
+        scan.local.retain(|place| scan.called.binary_search(place).is_err());
+        scan.called.extend_from_slice(&scan.local);
+        scan.called.sort();
         scan.jumps.sort();
         scan.jumps.dedup();
         for places in [&mut scan.referenced, &mut scan.pointers] {
@@ -130,6 +138,11 @@ impl Scan {
     /// Whether a direct call leads to a place.
     pub(super) fn is_called(&self, place: CodeAddress) -> bool {
         self.called.binary_search(&place).is_ok()
+    }
+
+    /// Whether only calls in the same function lead to a place.
+    pub(super) fn is_local(&self, place: CodeAddress) -> bool {
+        self.local.binary_search(&place).is_ok()
     }
 
     /// The places between two addresses of a section that direct calls lead to.
@@ -193,6 +206,9 @@ impl Scan {
                     if referenced.is_new(CodeAddress::absolute(address)) {
                         self.referenced.push(address);
                     }
+                }
+                Way::Call(target) if part.offset(image.flat(target)).is_some_and(|at| at != 0) => {
+                    self.local.push(target);
                 }
                 Way::Call(target) => {
                     if called.is_new(target) {

@@ -21,6 +21,8 @@ pub(super) struct State {
     known: Registers,
     /// The registers that were written in the block.
     written: Registers,
+    /// A call within the function leads here: CFI may describe the frame of that call, or the one that it was made in.
+    pub(super) is_local: bool,
     pub(super) slots: Slots,
     /// What the last comparison compared.
     compared: Compared,
@@ -62,8 +64,19 @@ impl State {
         let pushed = i32::from(abi.fixed_ra_offset());
         let top = Packed::from(Value::cfa(pushed));
         let (written, slots, compared, in_comparison) = Default::default();
-        let mut state =
-            State { top, sp, ra, frame, registers, known, written, slots, compared, in_comparison };
+        let mut state = State {
+            top,
+            sp,
+            ra,
+            frame,
+            registers,
+            known,
+            written,
+            is_local: false,
+            slots,
+            compared,
+            in_comparison,
+        };
         state.put(sp, top);
         if pushed != 0 {
             state.slots.store(top, 8, Value::Entry(ra).into());
@@ -324,6 +337,8 @@ impl State {
             self.compare(Compared::Nothing);
             changed = true;
         }
+        changed |= other.is_local && !self.is_local;
+        self.is_local |= other.is_local;
         changed
     }
 

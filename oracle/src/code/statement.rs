@@ -35,6 +35,12 @@ impl Checked {
     pub const UNKNOWN: Checked =
         Checked { cfa: Truth::Unknown, ra: Truth::Unknown, fp: Truth::Unknown };
 
+    /// The same, if what seems to be wrong may be right.
+    fn without_refutation(self) -> Checked {
+        let of = |truth| if truth == Truth::Refuted { Truth::Unknown } else { truth };
+        Checked { cfa: of(self.cfa), ra: of(self.ra), fp: of(self.fp) }
+    }
+
     /// The truth of the frame as a whole: refuted if a part is, proven if all parts are.
     #[must_use]
     pub fn whole(&self) -> Truth {
@@ -194,7 +200,7 @@ impl Facts<'_> {
         };
         let ra = self.recovered(self.abi.ra(), frame.ra, distance);
         let fp = self.recovered(self.abi.fp(), frame.fp, distance);
-        Checked {
+        let checked = Checked {
             cfa: match own_cfa {
                 Value::CFA => Truth::Proven,
                 Value::Address(Place { base: Base::Cfa, .. }) => Truth::Refuted,
@@ -213,6 +219,10 @@ impl Facts<'_> {
                 }
                 other => other.truth(),
             },
+        };
+        match self.state.is_local {
+            true => checked.without_refutation(),
+            false => checked,
         }
     }
 

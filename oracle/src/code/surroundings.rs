@@ -23,8 +23,18 @@ impl Part<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) address: u64,
-    /// A call leads there. Otherwise the entry is given up if jumps lead there with another stack.
-    pub(super) is_called: bool,
+    pub(super) by: By,
+}
+
+/// How a function is entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// Calls of other functions, or of its start, lead there.
+    Call,
+    /// Calls within the function lead there.
+    LocalCall,
+    /// Nothing is known to call it. The entry is given up if jumps lead there with another stack.
+    Presumption,
 }
 
 /// Where exceptions continue that pass a function's calls.

@@ -3,6 +3,7 @@
 mod aarch64;
 mod effects;
 mod jump_tables;
+mod sound_rows;
 
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
@@ -11,7 +12,7 @@ use super::amd64::Amd64;
 use super::effect::{Next, Registers};
 use super::flow::Flow;
 use super::statement::{Facts, Truth};
-use super::surroundings::{Entry, Exceptions, Part, Surroundings};
+use super::surroundings::{By, Entry, Exceptions, Part, Surroundings};
 use crate::cfi::LandingPad;
 
 /// The surroundings of a function that starts at 0x1000.
@@ -64,7 +65,7 @@ impl<'c> Surroundings<'c> for Alone<'c> {
 }
 
 fn flow<'c>(code: &'c [u8], alone: &Alone<'c>) -> Flow<'c> {
-    let entry = Entry { address: 0x1000, is_called: false };
+    let entry = Entry { address: 0x1000, by: By::Presumption };
     let part = Part { start: 0x1000, code };
     Flow::of(Abi::Amd64, part, vec![entry], &mut Amd64::new(), alone)
 }

@@ -9,7 +9,7 @@ use crate::code::aarch64::Aarch64;
 fn listing(code: &[u32], alone: &Alone<'_>) -> Vec<String> {
     let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
     let abi = Abi::Aarch64Little;
-    let entry = Entry { address: 0x1000, is_called: false };
+    let entry = Entry { address: 0x1000, by: By::Presumption };
     let part = Part { start: 0x1000, code: &code };
     let alone =
         Alone { data: alone.data, next_referenced: alone.next_referenced, ..Alone::default() };
@@ -212,7 +212,7 @@ fn the_frame_pointer_of_go_may_be_the_callers() {
     ];
     let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
     let abi = Abi::Aarch64Little;
-    let entry = Entry { address: 0x1000, is_called: false };
+    let entry = Entry { address: 0x1000, by: By::Presumption };
     let part = Part { start: 0x1000, code: &code };
     let mut flow = Flow::of(abi, part, vec![entry], &mut Aarch64::default(), &Alone::default());
     let mut found = Vec::new();

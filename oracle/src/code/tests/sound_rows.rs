@@ -1,0 +1,100 @@
+//! Rows that are right although the code seems to contradict them, in functions assembled by GNU as.
+
+use super::*;
+use crate::code::aarch64::Aarch64;
+use crate::code::statement::Checked;
+
+/// The truth of a frame before the instruction at an offset in the code.
+fn check(flow: &mut Flow<'_>, abi: Abi, offset: u64, frame: &Frame) -> Checked {
+    let mut found = None;
+    flow.visit(0..u64::MAX, Registers::ALL, one, |start, _, state| {
+        if start == 0x1000 + offset {
+            found = Some(Facts { state, abi }.check(frame));
+        }
+    });
+    found.expect("reached")
+}
+
+/// The frame of AMD64 with the CFA at a distance from RSP.
+fn frame(cfa: i64, fp: Recovery) -> Frame {
+    let cfa = Cfa::RegisterOffset { register: Register(7), offset: cfa };
+    Frame { cfa, ra: Recovery::AtCfa(-8), fp, ra_signed: false }
+}
+
+/// enter $32,$0; leave; ret
+#[test]
+fn enter_saves_the_frame_pointer() {
+    assert_listing(b"\xc8\x20\x00\x00\xc9\xc3", &["0 rsp+8 u", "4 rsp+48 -16", "5 rsp+8 u"]);
+    // enter $32,$1 also stores the address of the frame: nothing is said about it.
+    assert_listing(b"\xc8\x20\x00\x01\xc9\xc3", &["0 rsp+8 u", "4 ? ?", "5 ? ?"]);
+}
+
+/// sub $16,%rsp; mov %rbp,(%rsp); mov %rsp,%rsi; lea 8(%rsp),%rdi; movsq, or rep movsq; mov $1,%ebp; nop
+#[test]
+fn string_instructions_may_copy_what_was_saved() {
+    let copied = frame(24, Recovery::AtCfa(-16));
+    let start = b"\x48\x83\xec\x10\x48\x89\x2c\x24\x48\x89\xe6\x48\x8d\x7c\x24\x08";
+    let end = b"\xbd\x01\x00\x00\x00\x90";
+    for copy in [b"\x48\xa5".as_slice(), b"\xf3\x48\xa5"] {
+        let code = [start.as_slice(), copy, end].concat();
+        let mut flow = flow(&code, &Alone::default());
+        let before = check(&mut flow, Abi::Amd64, 16, &copied);
+        assert_eq!((before.cfa, before.fp), (Truth::Proven, Truth::Refuted));
+        let after = check(&mut flow, Abi::Amd64, code.len() as u64 - 1, &copied);
+        assert_eq!((after.cfa, after.fp), (Truth::Proven, Truth::Unknown));
+    }
+}
+
+/// mov %rdi,(%rsp); nop; ret, which returns to its argument, as `__builtin_eh_return` does
+#[test]
+fn a_function_may_return_elsewhere() {
+    let code = b"\x48\x89\x3c\x24\x90\xc3";
+    let mut flow = flow(code, &Alone::default());
+    let entered = frame(8, Recovery::Unchanged);
+    assert_eq!(check(&mut flow, Abi::Amd64, 0, &entered).whole(), Truth::Proven);
+    assert_eq!(check(&mut flow, Abi::Amd64, 4, &entered).ra, Truth::Unknown);
+    // Another place was not overwritten: it never held the return address.
+    let elsewhere = Frame { ra: Recovery::AtCfa(-16), ..entered };
+    assert_eq!(check(&mut flow, Abi::Amd64, 0, &elsewhere).ra, Truth::Refuted);
+}
+
+/// A return address that is signed in X17, with SP in X16. What signed it is not followed.
+#[test]
+fn return_addresses_may_be_signed_in_x17() {
+    let words: [u32; 5] = [
+        0xaa1e_03f1, // mov x17, x30
+        0x9100_03f0, // mov x16, sp
+        0xd503_211f, // pacia1716
+        0xaa11_03fe, // mov x30, x17
+        0xd65f_03c0, // ret
+    ];
+    let code: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let abi = Abi::Aarch64Little;
+    let entry = Entry { address: 0x1000, by: By::Presumption };
+    let part = Part { start: 0x1000, code: &code };
+    let mut flow = Flow::of(abi, part, vec![entry], &mut Aarch64::default(), &Alone::default());
+    let cfa = Cfa::RegisterOffset { register: Register(31), offset: 0 };
+    let (ra, fp) = (Recovery::Unchanged, Recovery::Unchanged);
+    let signed = Frame { cfa, ra, fp, ra_signed: true };
+    assert_eq!(check(&mut flow, abi, 12, &signed).ra, Truth::Refuted);
+    assert_eq!(check(&mut flow, abi, 16, &signed).ra, Truth::Unknown);
+}
+
+/// A retpoline: call 2f; 1: pause; jmp 1b; 2: mov %rax,(%rsp); ret. CFI of GCC describes the frame of the function at 2,
+/// above that of the call; a row for the frame of the call would be right as well.
+#[test]
+fn calls_within_a_function_have_two_frames() {
+    let code = b"\xe8\x04\x00\x00\x00\xf3\x90\xeb\xfc\x48\x89\x04\x24\xc3";
+    let entries = [(0x1000, By::Presumption), (0x1009, By::LocalCall)];
+    let entries = entries.map(|(address, by)| Entry { address, by });
+    let part = Part { start: 0x1000, code };
+    let alone = Alone::default();
+    let mut flow = Flow::of(Abi::Amd64, part, entries.into(), &mut Amd64::new(), &alone);
+    let of_function = check(&mut flow, Abi::Amd64, 9, &frame(16, Recovery::Unchanged));
+    assert_eq!((of_function.cfa, of_function.fp), (Truth::Unknown, Truth::Proven));
+    let of_call = check(&mut flow, Abi::Amd64, 9, &frame(8, Recovery::Unchanged));
+    assert_eq!(of_call.whole(), Truth::Proven);
+    // Outside of what is called, rows are judged.
+    let before = check(&mut flow, Abi::Amd64, 0, &frame(16, Recovery::Unchanged));
+    assert_eq!(before.cfa, Truth::Refuted);
+}
