@@ -16,7 +16,7 @@ use sframe_validator::elf::{Elf, ElfKind, PF_X, PT_LOAD, Segment};
 use sframe_validator::text::Text;
 
 use super::notes::FileRange;
-use super::{CoreMemory, Loader, MOST_FILES, PAGE, below};
+use super::{CoreMemory, Loader, PAGE, below};
 use crate::auxv::{AT_PHDR, AT_SYSINFO_EHDR};
 use crate::build_id::check_build;
 use crate::memory::Image;
@@ -34,6 +34,10 @@ const ENTRY: u64 = 16;
 const MOST_ENTRIES: u64 = 4096;
 /// The place of `r_map` in `struct r_debug`.
 const FIRST: u64 = 8;
+/// The largest number of entries in the list that are read. Programs with a thousand libraries exist.
+const MOST_LIBRARIES: usize = 1 << 12;
+/// The number of mappings after which no libraries are added. Linux maps up to 65,530 ranges unless it is set up otherwise.
+const MOST_MAPPINGS: usize = 1 << 16;
 /// The largest size of a path (`PATH_MAX`).
 const LONGEST_NAME: usize = 4096;
 
@@ -105,20 +109,27 @@ impl<'s> Loader<'_, 's> {
             let linked = Linked::read(next, word).ok_or_else(unreadable)?;
             next = linked.next;
             steps += 1;
-            if steps > MOST_FILES {
-                return Err(format!("is damaged: it has more than {MOST_FILES} entries"));
+            if steps > MOST_LIBRARIES {
+                return Err(format!("is damaged: it has more than {MOST_LIBRARIES} entries"));
+            }
+            if self.mappings.len() > MOST_MAPPINGS {
+                return Err(format!("is damaged: it has more than {MOST_MAPPINGS} segments"));
             }
             let is_vdso = vdso.is_some_and(|vdso| vdso.contains(linked.dynamic, 1));
             if linked.dynamic == dynamic || is_vdso {
                 continue;
             }
             let name = text(&memory, linked.name).ok_or_else(unreadable)?;
+            if name.is_empty() {
+                return Err("is damaged: a library has no name".to_owned());
+            }
+            if known.contains(&name) {
+                return Err("is damaged: it names a file twice".to_owned());
+            }
             if let Err(reason) = self.library(&name, &linked) {
                 self.problems.push(format!("{}: {reason}", Text::of(&name)));
             }
-            if !known.insert(name) {
-                return Err("is damaged: it names a file twice".to_owned());
-            }
+            known.insert(name);
         }
         Ok(())
     }

@@ -32,8 +32,14 @@ const ENTRY: Stack = ("entry", &["by_stub", "to_bad_entry", "main", "_start"], 1
 /// They contain the same return address again: gdb and all witnesses see `by_stub` twice.
 const RESOLVER: Stack = ("resolver", &["by_stub", "in_resolver", "main", "_start"], 1);
 
+/// After the push of the stub that leads to the dynamic linker: gdb 13 does not know that it has moved SP, and sees
+/// `by_stub` twice.
+const FIRST_STUB: Stack = ("first-stub", &["by_stub", "in_first_stub", "main", "_start"], 1);
+/// With the 2,001 frames of `recurse` as one.
+const DEEP: Stack = ("deep", &["leaf", "recurse", "main", "_start"], 1);
+
 /// The stacks of programs with shared libraries, and of static ones, which have no stubs for other files.
-const ALL: [Stack; 7] = [ABORT, SORT, THREADS, HANDLER, STUB, ENTRY, RESOLVER];
+const ALL: [Stack; 9] = [ABORT, SORT, THREADS, HANDLER, STUB, ENTRY, RESOLVER, FIRST_STUB, DEEP];
 const STATIC: [Stack; 4] = [ABORT, SORT, THREADS, HANDLER];
 
 /// A program, and the folder with its dynamic linker and libraries.
@@ -112,7 +118,7 @@ impl Program {
             assert_eq!(frames(thread, "sframe"), frames(thread, "cfi"), "{what}");
         }
         let mut found = own_functions(&threads[0]);
-        if *what == RESOLVER.0 {
+        if [RESOLVER.0, DEEP.0].contains(what) {
             found.dedup();
         }
         assert_eq!(found, *functions, "{what}");
@@ -137,15 +143,21 @@ fn like_gdb(name: &str, toolchain: &str, options: &[&str], stacks: &[Stack]) {
         if *what == HANDLER.0 {
             continue;
         }
-        let expected = gdb::backtraces_below(&program.sysroot, &program.path, &core);
+        let mut expected = gdb::backtraces_below(&program.sysroot, &program.path, &core);
+        let first = &mut expected[0].1;
+        if *what == FIRST_STUB.0 && first[1].pc == first[2].pc {
+            first.remove(1);
+        }
         let threads = walks["threads"].as_array().expect("threads");
-        let found: Vec<(u64, Vec<FrameAt>)> = threads
+        let mut found: Vec<(u64, Vec<FrameAt>)> = threads
             .iter()
             .map(|thread| (thread["id"].as_u64().expect("a number"), frames(thread, "cfi")))
             .collect();
+        found.sort_by_key(|(id, _)| *id);
+        expected.sort_by_key(|(id, _)| *id);
         assert_eq!(found, expected, "{name} {what}");
         let by_sframe: usize = threads.iter().map(|thread| rows(thread, "sframe")).sum();
-        assert!(by_sframe > 2, "{name} {what}");
+        assert!(by_sframe > if *what == DEEP.0 { 2000 } else { 2 }, "{name} {what}");
         let total: usize = found.iter().map(|(_, frames)| frames.len()).sum();
         println!("{name} {what}: {total} frames, {by_sframe} by SFrame");
     }
