@@ -20,10 +20,34 @@ const SORT: Stack =
     ("sort", &["leaf", "recurse", "recurse", "compare", "sorts", "main", "_start"], 1);
 const THREADS: Stack =
     ("threads", &["leaf", "recurse", "recurse", "recurse", "recurse", "recurse", "crash"], 5);
-/// gdb 13 does not return from qemu's signal frame, so that the functions are the only truth.
 const HANDLER: Stack = (
     "handler",
     &["leaf", "recurse", "recurse", "recurse", "recurse", "handler", "handled", "main", "_start"],
+    1,
+);
+/// The handler has a stack of its own, above the first one.
+const OTHER_STACK: Stack = (
+    "other-stack",
+    &[
+        "leaf",
+        "recurse",
+        "recurse",
+        "recurse",
+        "recurse",
+        "handler",
+        "on_other_stack",
+        "main",
+        "_start",
+    ],
+    1,
+);
+/// The handler has interrupted a leaf function.
+const FAULT: Stack = (
+    "fault",
+    &[
+        "leaf", "recurse", "recurse", "recurse", "recurse", "handler", "leaf", "faults", "main",
+        "_start",
+    ],
     1,
 );
 const STUB: Stack = ("stub", &["by_stub", "in_stub", "main", "_start"], 1);
@@ -39,7 +63,10 @@ const FIRST_STUB: Stack = ("first-stub", &["by_stub", "in_first_stub", "main", "
 const DEEP: Stack = ("deep", &["leaf", "recurse", "main", "_start"], 1);
 
 /// The stacks of programs with shared libraries, and of static ones, which have no stubs for other files.
-const ALL: [Stack; 9] = [ABORT, SORT, THREADS, HANDLER, STUB, ENTRY, RESOLVER, FIRST_STUB, DEEP];
+const ALL: [Stack; 11] =
+    [ABORT, SORT, THREADS, HANDLER, OTHER_STACK, FAULT, STUB, ENTRY, RESOLVER, FIRST_STUB, DEEP];
+/// gdb 13 does not return from qemu's signal frames, so that the functions on these stacks are the only truth.
+const WITH_SIGNALS: [Stack; 3] = [HANDLER, OTHER_STACK, FAULT];
 const STATIC: [Stack; 4] = [ABORT, SORT, THREADS, HANDLER];
 
 /// A program, and the folder with its dynamic linker and libraries.
@@ -122,6 +149,8 @@ impl Program {
             found.dedup();
         }
         assert_eq!(found, *functions, "{what}");
+        let signals = frames(&threads[0], "cfi").iter().filter(|frame| frame.signal).count();
+        assert_eq!(signals, usize::from(WITH_SIGNALS.contains(stack)), "{what}");
         (walks, core)
     }
 }
@@ -140,7 +169,7 @@ fn like_gdb(name: &str, toolchain: &str, options: &[&str], stacks: &[Stack]) {
     for stack in stacks {
         let (what, ..) = stack;
         let (walks, core) = program.walked(stack);
-        if *what == HANDLER.0 {
+        if WITH_SIGNALS.contains(stack) {
             continue;
         }
         let mut expected = gdb::backtraces_below(&program.sysroot, &program.path, &core);

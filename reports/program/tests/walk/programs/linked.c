@@ -32,6 +32,25 @@ NOINLINE void handled(void) {
 	sink = 1;
 }
 
+// qemu maps the new stack above the first one: the walk leads to lower addresses.
+NOINLINE void on_other_stack(void) {
+	size_t size = 1 << 16;
+	void *stack = mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack_t other = {.ss_sp = stack, .ss_size = size};
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+	sigaltstack(&other, 0);
+	sigaction(SIGUSR1, &action, 0);
+	raise(SIGUSR1);
+	sink = 1;
+}
+
+// The handler interrupts a leaf function at the instruction that faults.
+NOINLINE void faults(void) {
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_NODEFER | SA_RESETHAND};
+	sigaction(SIGSEGV, &action, 0);
+	sink = leaf(null);
+}
+
 // The call of abort is the last instruction of `die`: its return address is in the next function.
 NOINLINE __attribute__((noreturn)) void die(void) { abort(); }
 NOINLINE void after(char *text) { sink = text[0] + text[1] + text[2] + text[3] + text[4] * sink; }
@@ -138,7 +157,7 @@ int main(int count, char **arguments) {
 		const char *name;
 		void (*function)(void);
 	} all[] = {
-		{"handler", handled}, {"sort", sorts}, {"stub", in_stub}, {"entry", to_bad_entry},
+		{"handler", handled}, {"other-stack", on_other_stack}, {"fault", faults}, {"sort", sorts}, {"stub", in_stub}, {"entry", to_bad_entry},
 		{"resolver", in_resolver}, {"first-stub", in_first_stub}, {"threads", threads},
 	};
 	const char *what = count > 1 ? arguments[1] : "";
