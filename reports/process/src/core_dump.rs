@@ -3,14 +3,15 @@
 mod headers;
 mod memory;
 mod notes;
+mod unlisted;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use sframe_validator::Abi;
-use sframe_validator::elf::{Elf, ElfKind, PF_X, PT_LOAD, Segment};
+use sframe_validator::elf::{Elf, PF_X, Segment};
 
-use crate::auxv::{AT_ENTRY, AT_PHDR, AT_SYSINFO_EHDR};
+use crate::auxv::{AT_ENTRY, AT_SYSINFO_EHDR};
 use crate::build_id::check_build;
 use crate::files::Files;
 use crate::memory::Image;
@@ -24,8 +25,6 @@ use notes::{FileRange, Notes};
 const PAGE: u64 = 0x1000;
 /// The largest number of mapped files that are opened.
 const MOST_FILES: usize = 1 << 14;
-/// `PT_PHDR`.
-const PT_PHDR: u32 = 6;
 
 /// A thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +73,7 @@ impl<'s> CoreDump<'s> {
         let notes = Notes::read(data, &notes, abi, &mut problems);
         let dumped = dumped(data, &loads, &mut problems);
         let mut loader = Loader {
+            abi,
             loads,
             files,
             places,
@@ -115,6 +115,7 @@ fn dumped<'s>(data: &'s [u8], loads: &[Segment], problems: &mut Vec<String>) -> 
 
 /// Finds and opens mapped files.
 struct Loader<'l, 's> {
+    abi: Abi,
     /// The segments of memory, by address.
     loads: Vec<Segment>,
     files: &'s Files,
@@ -131,7 +132,7 @@ struct Loader<'l, 's> {
 impl<'s> Loader<'_, 's> {
     fn load(&mut self) {
         if self.notes.files.is_empty() {
-            self.executable_alone();
+            self.unlisted_files();
         } else {
             self.noted_files();
         }
@@ -205,47 +206,6 @@ impl<'s> Loader<'_, 's> {
         Ok(bytes)
     }
 
-    /// A dump without file note, as qemu writes it: the executable is where its program headers are.
-    fn executable_alone(&mut self) {
-        let Some(path) = &self.places.exe else {
-            self.problems.push("it has no note of mapped files: use --exe".to_owned());
-            return;
-        };
-        let bytes = self.files.open(path).map(|file| &**file);
-        let elf = match bytes.clone().and_then(|b| Elf::parse(b).map_err(|e| e.to_string())) {
-            Ok(elf) => elf,
-            Err(reason) => {
-                self.problems.push(format!("the executable cannot be read: {reason}"));
-                return;
-            }
-        };
-        let name = path.as_os_str().as_encoded_bytes();
-        let file = self.modules.add_at(name.to_vec(), path.clone(), bytes);
-        let bias = match elf.kind() {
-            ElfKind::Executable => 0,
-            _ => self
-                .notes
-                .auxv
-                .get(AT_PHDR)
-                .zip(headers(&elf))
-                .map_or(0, |(runtime, headers)| runtime.wrapping_sub(headers)),
-        };
-        let loads = elf.segments().iter().filter(|segment| segment.p_type == PT_LOAD);
-        for segment in loads {
-            let start = segment.address.wrapping_add(bias);
-            let end = start.saturating_add(segment.file_size);
-            // Whole pages are mapped (Linux, `elf_map`), and the dump describes its memory in whole pages. Without this,
-            // its range would start first, and hide the file.
-            let before = segment.offset.min(start % PAGE);
-            let (start, offset) = (start - before, segment.offset - before);
-            let range = FileRange { start, end, offset, name: name.to_vec() };
-            self.add(file, &range);
-            if let Some(mapping) = self.mappings.last_mut() {
-                mapping.executable = segment.flags & PF_X != 0;
-            }
-        }
-    }
-
     /// The vDSO, which is only in memory.
     fn vdso(&mut self) {
         let Some(start) = self.notes.auxv.get(AT_SYSINFO_EHDR) else { return };
@@ -297,12 +257,6 @@ fn modules<'s>(files: &'s Files, places: &Places) -> Modules<'s> {
     let mut modules = Modules::new();
     modules.search_debug_files(files, vec![folder]);
     modules
-}
-
-/// The address of the program headers in a file's own addresses.
-fn headers(elf: &Elf<'_>) -> Option<u64> {
-    let headers = elf.segments().iter().find(|segment| segment.p_type == PT_PHDR);
-    headers.map(|segment| segment.address)
 }
 
 /// An absolute path in another root folder. Components that lead upwards are left out.

@@ -5,6 +5,7 @@ mod code;
 mod debug;
 mod module;
 mod sframe;
+mod stubs;
 
 use std::path::PathBuf;
 

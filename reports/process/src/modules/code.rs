@@ -8,6 +8,7 @@ use sframe_validator::Abi;
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Register, Row};
 
+use super::stubs;
 use crate::statement::{FurtherRules, Silence, Statement};
 
 /// The number of functions that are kept. Examining one takes a millisecond, and walks and traces come back to most.
@@ -21,6 +22,7 @@ const SEARCHED: i64 = 4096;
 
 /// The machine code of a file, and the functions looked up last.
 pub(super) struct CodeSource<'s> {
+    elf: Elf<'s>,
     /// `None` if code of this machine is not examined.
     code: Option<Code<'s>>,
     /// The functions, the one looked up last first.
@@ -34,7 +36,7 @@ impl<'s> CodeSource<'s> {
     pub(super) fn new(elf: &Elf<'s>, cfi: Vec<Cfi<'s>>) -> CodeSource<'s> {
         let return_in_register = elf.abi().is_some_and(Abi::is_aarch64);
         let code = Code::owning(elf.clone(), &[], cfi);
-        CodeSource { code, functions: VecDeque::new(), return_in_register }
+        CodeSource { elf: elf.clone(), code, functions: VecDeque::new(), return_in_register }
     }
 
     /// The statement about an address of the file: a row for the instruction there, if the code determines all of its
@@ -52,7 +54,11 @@ impl<'s> CodeSource<'s> {
             }
             None => {
                 let Some(function) = code.function(place) else {
-                    return Statement::nothing(Silence::NoFunction);
+                    let row = stubs::row(&self.elf, address);
+                    return Statement {
+                        row: row.ok_or(Silence::NoFunction),
+                        ..Statement::nothing(Silence::NoFunction)
+                    };
                 };
                 self.functions.truncate(KEPT - 1);
                 self.functions.push_front(function);

@@ -14,6 +14,18 @@ pub(crate) fn backtraces(gdb: &str, program: &Path, core: &Path) -> Vec<(u64, Ve
     parsed(&run(gdb, &[], program, core))
 }
 
+/// The same for a program of another machine, whose libraries are below `sysroot`.
+pub(crate) fn backtraces_below(
+    sysroot: &Path,
+    program: &Path,
+    core: &Path,
+) -> Vec<(u64, Vec<FrameAt>)> {
+    let setting = format!("set sysroot {}", sysroot.display());
+    // The library with which gdb looks for threads is this machine's.
+    let settings = ["-iex", &setting, "-iex", "set auto-load libthread-db off"];
+    parsed(&run("gdb-multiarch", &settings, program, core))
+}
+
 /// The names of the functions on the first thread's stack. gdb finds debug files below `folder`.
 pub(crate) fn names(gdb: &str, folder: &Path, program: &Path, core: &Path) -> Vec<String> {
     let setting = format!("set debug-file-directory {}", folder.display());

@@ -63,11 +63,16 @@ pub(crate) fn build(
 
 /// A core dump by qemu, which chooses its name.
 pub(crate) fn core(program: &Path, machine: &str, what: &str) -> PathBuf {
+    core_below(Path::new("/"), program, machine, what)
+}
+
+/// The same for a program whose dynamic linker and libraries are below `sysroot`.
+pub(crate) fn core_below(sysroot: &Path, program: &Path, machine: &str, what: &str) -> PathBuf {
     let folder = program.parent().expect("a folder").join(what);
     fs::create_dir_all(&folder).expect("a folder");
     let mut shell = Command::new("sh");
-    shell.args(["-c", "ulimit -c unlimited && exec \"$0\" \"$1\" \"$2\""]);
-    shell.arg(format!("qemu-{machine}"));
+    shell.args(["-c", "ulimit -c unlimited && exec \"$0\" -L \"$1\" \"$2\" \"$3\""]);
+    shell.arg(format!("qemu-{machine}")).arg(sysroot);
     let output = shell.arg(program).arg(what).current_dir(&folder).output().expect("sh runs");
     assert!(!output.status.success());
     let entries =

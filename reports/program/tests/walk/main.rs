@@ -11,6 +11,7 @@ mod damaged;
 mod debug_files;
 mod differences;
 mod gdb;
+mod linked;
 mod live;
 mod machines;
 mod synthesized;

@@ -2,6 +2,8 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
+mod linked;
+
 use sframe_process::walk::Memory;
 use sframe_process::{CoreDump, Files, Places, Silence, Witness};
 use sframe_validator::Abi;
@@ -226,9 +228,9 @@ fn registers_of_other_machines_are_read() {
 }
 
 /// Reads a damaged core dump, and looks at everything in it.
-fn survives(data: &[u8]) -> bool {
+fn survives(data: &[u8], places: &Places) -> bool {
     let files = Files::default();
-    let Ok(mut dump) = CoreDump::read(data, &files, &Places::default()) else { return false };
+    let Ok(mut dump) = CoreDump::read(data, &files, places) else { return false };
     for thread in &dump.threads {
         dump.modules.statement(Witness::Sframe, thread.frame.pc);
         let _ = dump.memory.word(dump.abi, thread.frame.pc);
@@ -244,9 +246,9 @@ fn survives(data: &[u8]) -> bool {
 
 #[test]
 fn damage_at_every_place_is_survived() {
-    let sound = amd64();
-    assert!(survives(&sound));
-    let truncated = (0..sound.len()).filter(|length| survives(&sound[..*length])).count();
+    let (sound, places) = (amd64(), Places::default());
+    assert!(survives(&sound, &places));
+    let truncated = (0..sound.len()).filter(|length| survives(&sound[..*length], &places)).count();
     // Without the three program headers, there is nothing to read.
     assert_eq!(truncated, sound.len() - (64 + 3 * 56));
     let mut read = 0;
@@ -254,7 +256,7 @@ fn damage_at_every_place_is_survived() {
         for value in [0, 1, 0x7f, 0x80, 0xff] {
             let mut damaged = sound.clone();
             damaged[place] = value;
-            read += usize::from(survives(&damaged));
+            read += usize::from(survives(&damaged, &places));
         }
     }
     assert!(read > sound.len() * 4, "{read} of {}", sound.len() * 5);
@@ -263,7 +265,7 @@ fn damage_at_every_place_is_survived() {
         for value in [u64::MAX, 1 << 63, 1 << 40, u64::from(u32::MAX)] {
             let mut damaged = sound.clone();
             damaged[place..place + 8].copy_from_slice(&value.to_le_bytes());
-            survives(&damaged);
+            survives(&damaged, &places);
         }
     }
 }
