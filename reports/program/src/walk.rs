@@ -1,6 +1,7 @@
 //! Walks the stacks of core dumps and of running processes by every witness, and compares the walks frame by frame.
 
 mod answer;
+mod instruction;
 mod text;
 
 use std::io::{self, Write};
@@ -14,7 +15,7 @@ use sframe_process::{CoreDump, Files, Places, Process, Thread};
 
 use answer::Walker;
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
-use sframe_record::{Address, Text};
+use sframe_record::{Address, Instruction, Text};
 pub use text::write as write_text;
 
 /// The walks; `walk --format json` writes them.
@@ -55,7 +56,18 @@ pub struct ThreadWalk {
     /// The depth of the first frame about whose caller the witnesses disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parted: Option<usize>,
-    /// The number of frames for which at least two witnesses gave the same caller, or none.
+    /// The witness that stands alone at this frame: the others agree about another caller. A table that stands alone is
+    /// wrong, because the machine code contradicts it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alone: Option<&'static str>,
+    /// The instruction of this frame: the next one in the innermost and in interrupted frames, otherwise the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instruction: Option<Instruction<'static>>,
+    /// The depth of the first frame of which the return address was looked up, as `--lookup return-address` says, although
+    /// it belongs to another row or function than the call. The frames after it are wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub astray: Option<usize>,
+    /// The number of frames for which at least two witnesses gave the same caller, or none, before the walk goes astray.
     pub compared: usize,
     /// Whether a witness reached the outermost frame.
     pub complete: bool,
@@ -71,6 +83,8 @@ pub enum WalkVerdict {
     Equal,
     /// They gave different callers of a frame.
     Different,
+    /// A return address that belongs to another row or function than its call was looked up, and leads to a wrong caller.
+    Astray,
     /// They do not disagree, but something cannot be read or decided, or no witness reached the outermost frame.
     Undecided,
 }
@@ -129,6 +143,38 @@ pub struct WitnessFrame {
     pub end: Option<Text<'static>>,
     /// Whether the witness continues with the caller that others found.
     pub follows: bool,
+    /// What the witness says about the byte before the return address, if the return address was looked up and leads to
+    /// another caller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_call: Option<ByCall>,
+}
+
+/// What a witness says about the call before a return address.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ByCall {
+    /// The byte before the return address.
+    pub looked_up: Address,
+    /// The same in the file's own addresses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_address: Option<Address>,
+    /// The symbol at or before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<Text<'static>>,
+    /// The offset in bytes from the symbol to the return address, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol_offset: Option<u64>,
+    /// The start of the function that the witness found there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function_start: Option<Address>,
+    /// The row that the witness found there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<WalkRow>,
+    /// The caller that the witness computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caller: Option<FrameValues>,
+    /// Why the walk cannot continue from here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<Text<'static>>,
 }
 
 /// A row, with runtime addresses and the machine's names of registers.
@@ -178,10 +224,11 @@ pub fn schema() -> schemars::Schema {
 }
 
 impl Walks {
-    /// Whether witnesses disagree about a stack.
+    /// Whether witnesses disagree about a stack, or the rules lead astray from it.
     #[must_use]
     pub fn is_different(&self) -> bool {
-        self.threads.iter().any(|thread| thread.verdict == WalkVerdict::Different)
+        let parts = |verdict| matches!(verdict, WalkVerdict::Different | WalkVerdict::Astray);
+        self.threads.iter().any(|thread| parts(thread.verdict))
     }
 
     /// Whether something could not be read or decided, or nothing could be compared.

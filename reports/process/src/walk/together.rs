@@ -6,7 +6,7 @@ use super::call;
 use super::end::End;
 use super::memory::Memory;
 use super::registers::Cursor;
-use super::rules::{Gaps, Rules};
+use super::rules::{Gaps, Lookup, Rules};
 use super::step::{Step, step};
 use crate::statement::Statement;
 
@@ -24,6 +24,9 @@ pub struct Cell {
     pub frame: Cursor,
     /// The step from it.
     pub step: Step,
+    /// The step by the row of the call, one byte before the return address, if the return address was looked up and leads
+    /// elsewhere: it belongs to another row or function.
+    pub by_call: Option<Box<Step>>,
     /// Whether the witness continues with a caller that only others found.
     pub follows: bool,
 }
@@ -35,7 +38,13 @@ pub struct Together {
     pub levels: Vec<Level>,
     /// The first level at which witnesses disagree about the caller. From there on, each walks alone.
     pub parted: Option<usize>,
-    /// The number of levels at which at least two witnesses agree about the caller, or about its absence.
+    /// The witness, by its number, that contradicts all others at that level, if at least two others agree there.
+    pub alone: Option<usize>,
+    /// The first level at which a return address was looked up that [leads elsewhere](Cell::by_call) than its call. The
+    /// frames after it are what the rules lead to, but nothing that the program has called.
+    pub astray: Option<usize>,
+    /// The number of levels at which at least two witnesses agree about the caller, or about its absence. Those from the
+    /// level on at which the walk goes astray are not counted.
     pub compared: usize,
     /// Whether the walk ended because of the limit on frames.
     pub limited: bool,
@@ -51,7 +60,14 @@ pub fn walk_together(
     count: usize,
     mut rows: impl FnMut(usize, u64) -> Statement,
 ) -> Together {
-    let mut result = Together { levels: Vec::new(), parted: None, compared: 0, limited: false };
+    let mut result = Together {
+        levels: Vec::new(),
+        parted: None,
+        alone: None,
+        astray: None,
+        compared: 0,
+        limited: false,
+    };
     let mut frames: Vec<Option<Cursor>> = vec![Some(*start); count];
     while frames.iter().any(Option::is_some) {
         if result.levels.len() >= rules.max_frames {
@@ -64,9 +80,15 @@ pub fn walk_together(
             let mut rows = |address| rows(number, address);
             let cell = frame.map(|frame| {
                 let step = step(abi, rules, &frame, memory, &mut rows);
-                Cell { frame, step, follows: false }
+                let is_known = result.astray.is_some();
+                let by_call =
+                    if is_known { None } else { by_call(abi, rules, &step, &frame, memory, rows) };
+                Cell { frame, step, by_call, follows: false }
             });
             level.cells.push(cell);
+        }
+        if level.cells.iter().flatten().any(|cell| cell.by_call.is_some()) {
+            result.astray = Some(result.levels.len());
         }
         let first = frames.iter().flatten().next();
         let called = first.and_then(|frame| {
@@ -77,6 +99,31 @@ pub fn walk_together(
         result.levels.push(level);
     }
     result
+}
+
+/// The step by the byte before a return address, if `found`, the step by the return address itself, contradicts it.
+fn by_call(
+    abi: Abi,
+    rules: &Rules,
+    found: &Step,
+    frame: &Cursor,
+    memory: &impl Memory,
+    mut rows: impl FnMut(u64) -> Statement,
+) -> Option<Box<Step>> {
+    let is_call = rules.lookup == Lookup::ReturnAddress && !frame.exact;
+    // A signal's handler was not called: the address to which it returns is the first one of its function.
+    if !is_call || found.statement.signal || found.by_kernel_frame {
+        return None;
+    }
+    let rules = Rules { lookup: Lookup::Call, ..*rules };
+    let right = step(abi, &rules, frame, memory, &mut rows);
+    let differs = match (Claim::of(found), Claim::of(&right)) {
+        (Some(found), Some(right)) => !found.agrees(&right, abi),
+        (None, None) => false,
+        // The machine code need not determine every frame of a function.
+        _ => found.statement.function != right.statement.function,
+    };
+    differs.then(|| Box::new(right))
 }
 
 impl Together {
@@ -92,16 +139,36 @@ impl Together {
         if self.parted.is_some() {
             return level.cells.iter().map(own).collect();
         }
-        let claims: Vec<Claim<'_>> =
-            level.cells.iter().flatten().filter_map(|cell| Claim::of(&cell.step)).collect();
-        let differ = |(number, claim): (usize, &Claim<'_>)| {
-            claims.iter().take(number).any(|other| !claim.agrees(other, abi))
+        let claims: Vec<(usize, Claim<'_>)> = level
+            .cells
+            .iter()
+            .enumerate()
+            .filter_map(|(number, cell)| Some((number, Claim::of(&cell.as_ref()?.step)?)))
+            .collect();
+        let agree = |without: Option<usize>| {
+            let kept = || claims.iter().filter(|(number, _)| Some(*number) != without);
+            let agrees_with_all =
+                |(_, claim): &(usize, Claim<'_>)| kept().all(|(_, other)| claim.agrees(other, abi));
+            (kept().count() > 1).then(|| kept().all(agrees_with_all))
         };
-        if claims.iter().enumerate().any(differ) {
-            self.parted = Some(self.levels.len());
+        let is_compared = match agree(None) {
+            Some(false) => {
+                self.parted = Some(self.levels.len());
+                // Without an FP, a claim can agree with each of two that differ: then nobody stands alone.
+                let mut alone = claims
+                    .iter()
+                    .map(|(number, _)| *number)
+                    .filter(|number| agree(Some(*number)) == Some(true));
+                self.alone = alone.next().filter(|_| alone.next().is_none());
+                self.alone.is_some()
+            }
+            Some(true) => true,
+            None => false,
+        };
+        self.compared += usize::from(is_compared && self.astray.is_none());
+        if self.parted.is_some() {
             return level.cells.iter().map(own).collect();
         }
-        self.compared += usize::from(claims.len() > 1);
         let agreed = level.cells.iter().filter_map(own).reduce(|a, b| a.with(&b)).or(called);
         let next = |cell: &mut Option<Cell>| {
             let cell = cell.as_mut()?;

@@ -1,11 +1,14 @@
 //! Walks as they are reported.
 
-use sframe_process::walk::{Cell, Cursor, End, Level, Memory, Rules, Together, walk_together};
+use sframe_process::walk::{
+    Cell, Cursor, End, Level, Memory, Rules, Step, Together, walk_together,
+};
 use sframe_process::{Modules, Silence, Statement, Thread, Witness};
 use sframe_validator::Abi;
 use sframe_validator::unwind::{ApplyError, Frame, Named, Row};
 
-use super::{FrameValues, StackLevel, ThreadWalk, WalkRow, WalkVerdict, WitnessFrame};
+use super::instruction::at;
+use super::{ByCall, FrameValues, StackLevel, ThreadWalk, WalkRow, WalkVerdict, WitnessFrame};
 use sframe_record::text::printable;
 use sframe_record::{Address, Text};
 
@@ -44,11 +47,16 @@ impl<M: Memory> Walker<'_, '_, M> {
         let rules = Rules { max_frames: self.rules.max_frames.min(left), ..*self.rules };
         let walk = walk_together(self.abi, &rules, &thread.frame, self.memory, count, rows);
         let levels = walk.levels.iter().enumerate();
+        let alone = walk.alone.and_then(|number| Witness::ALL.get(number));
+        let parting = walk.parted.and_then(|depth| walk.levels.get(depth));
         ThreadWalk {
             id: thread.id,
             signal: Some(thread.signal).filter(|signal| *signal > 0),
             verdict: verdict(self.abi, &walk),
             parted: walk.parted,
+            alone: alone.map(|witness| witness.identifier()),
+            instruction: parting.and_then(|level| at(self.abi, level, self.memory)),
+            astray: walk.astray,
             compared: walk.compared,
             complete: is_complete(&walk),
             frames: levels.map(|(depth, level)| self.level(depth, level)).collect(),
@@ -63,12 +71,13 @@ impl<M: Memory> Walker<'_, '_, M> {
     }
 
     fn frame(&mut self, witness: Witness, cell: &Cell) -> WitnessFrame {
-        let Cell { frame, step, follows } = cell;
+        let Cell { frame, step, by_call, follows } = cell;
         let statement = &step.statement;
         let FrameValues { pc, sp, fp } = values(self.abi, frame);
         let place = self.modules.place(step.looked_up).ok();
         let symbol = self.modules.symbol(step.looked_up);
         let after = pc.0.wrapping_sub(step.looked_up);
+        let by_call = by_call.as_ref().map(|by_call| self.by_call(by_call));
         let name = place.map(|place| printable(self.modules.name(place.file)));
         WitnessFrame {
             witness: witness.identifier(),
@@ -87,6 +96,24 @@ impl<M: Memory> Walker<'_, '_, M> {
             caller: step.caller.as_ref().map(|caller| values(self.abi, caller)),
             end: step.end.as_ref().map(|end| end.reason(self.abi).into()),
             follows: *follows,
+            by_call,
+        }
+    }
+
+    fn by_call(&mut self, step: &Step) -> ByCall {
+        let looked_up = step.looked_up;
+        let place = self.modules.place(looked_up).ok();
+        let symbol = self.modules.symbol(looked_up);
+        let statement = &step.statement;
+        ByCall {
+            looked_up: Address(looked_up),
+            file_address: place.map(|place| Address(place.address)),
+            symbol_offset: symbol.map(|symbol| symbol.offset.saturating_add(1)),
+            symbol: symbol.map(|symbol| symbol.name.to_string().into()),
+            function_start: statement.function.map(|(start, _)| Address(start)),
+            row: statement.row.as_ref().ok().map(|row| found_row(self.abi, row)),
+            caller: step.caller.as_ref().map(|caller| values(self.abi, caller)),
+            end: step.end.as_ref().map(|end| end.reason(self.abi).into()),
         }
     }
 }
@@ -116,8 +143,10 @@ fn ends(level: &Level) -> impl Iterator<Item = &End> {
     level.cells.iter().flatten().filter_map(|cell| cell.step.end.as_ref())
 }
 
+/// Whether the walk of a witness has reached the outermost frame. After the walk has gone astray, nothing is.
 fn is_complete(walk: &Together) -> bool {
-    walk.levels.iter().any(|level| ends(level).any(End::is_complete))
+    let right = walk.levels.iter().take(walk.astray.unwrap_or(usize::MAX));
+    right.flat_map(ends).any(End::is_complete)
 }
 
 /// Whether something is undecided at a level.
@@ -134,7 +163,10 @@ fn is_open(abi: Abi, level: &Level) -> bool {
 }
 
 fn verdict(abi: Abi, walk: &Together) -> WalkVerdict {
-    if walk.parted.is_some() {
+    let is_first = |astray| walk.parted.is_none_or(|parted| astray <= parted);
+    if walk.astray.is_some_and(is_first) {
+        WalkVerdict::Astray
+    } else if walk.parted.is_some() {
         WalkVerdict::Different
     } else if walk.limited
         || !is_complete(walk)

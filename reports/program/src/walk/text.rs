@@ -1,12 +1,15 @@
 //! Walks for people.
 
+mod explanation;
+
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use sframe_process::Witness;
 
-use super::{FrameValues, StackLevel, ThreadWalk, WalkRow, WalkVerdict, Walks, WitnessFrame};
+use super::{StackLevel, ThreadWalk, WalkVerdict, Walks, WitnessFrame};
+use explanation::{write_astray, write_parting};
 use sframe_record::text::{column_width, printable};
 
 const BOLD: Style = Style::new().bold();
@@ -42,8 +45,11 @@ fn write_thread(out: &mut dyn Write, thread: &ThreadWalk) -> io::Result<()> {
     once(&mut lines);
     let widths = Widths::of(&lines);
     write_lines(out, &lines, &widths)?;
-    if let (Some(depth), Some(last)) = (thread.parted, together.last()) {
-        write_parting(out, depth, last)?;
+    if let Some(level) = thread.astray.and_then(|depth| together.get(depth)) {
+        write_astray(out, level)?;
+    }
+    if let Some(last) = together.last().filter(|_| thread.parted.is_some()) {
+        write_parting(out, thread, last)?;
         for witness in Witness::ALL {
             write_alone(out, witness.identifier(), witness.name(), alone)?;
         }
@@ -126,6 +132,9 @@ impl Line {
         }
         if level.witnesses.iter().any(|frame| frame.by_kernel_frame) {
             note("recognised by its code".to_owned(), false);
+        }
+        if let Some(note_of_call) = explanation::astray(level) {
+            note(note_of_call.to_owned(), false);
         }
         let reasons: Vec<Option<&str>> =
             level.witnesses.iter().map(|frame| frame.end.as_deref()).collect();
@@ -215,50 +224,6 @@ fn file_name(frame: &WitnessFrame) -> String {
     printable(file.rsplit('/').next().unwrap_or(file))
 }
 
-/// Explains why the witnesses part.
-fn write_parting(out: &mut dyn Write, depth: usize, level: &StackLevel) -> io::Result<()> {
-    writeln!(out, "  {DIFFERENT}they part at #{depth}{DIFFERENT:#}, about its caller:")?;
-    if let Some(first) = level.witnesses.first() {
-        write!(out, "    looked up {}", first.looked_up)?;
-        match (&first.file, first.file_address) {
-            (Some(file), Some(address)) => writeln!(out, ", which is {address} in {file}")?,
-            _ => writeln!(out)?,
-        }
-    }
-    for frame in &level.witnesses {
-        let name = name(frame.witness);
-        match &frame.row {
-            Some(row) => writeln!(out, "    {name:<6}  row {}", row_text(row))?,
-            None => writeln!(out, "    {name:<6}  no row")?,
-        }
-        match (&frame.caller, &frame.end) {
-            (Some(caller), None) => writeln!(out, "            caller {}", values(caller))?,
-            (Some(caller), Some(end)) => {
-                writeln!(out, "            caller {}; {end}", values(caller))?;
-            }
-            (None, end) => {
-                let end = end.as_ref().map(ToString::to_string).unwrap_or_default();
-                writeln!(out, "            {end}")?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn row_text(row: &WalkRow) -> String {
-    let signed = if row.ra_signed { " signed" } else { "" };
-    let WalkRow { start, end, cfa, ra, fp, .. } = row;
-    format!("{start}..{end}  CFA={cfa}  RA={ra}{signed}  FP={fp}")
-}
-
-fn values(values: &FrameValues) -> String {
-    let FrameValues { pc, sp, fp } = values;
-    let text = |value: Option<_>| {
-        value.map_or("unknown".to_owned(), |v: sframe_record::Address| v.to_string())
-    };
-    format!("PC={pc}  SP={}  FP={}", text(*sp), text(*fp))
-}
-
 /// The frames of one witness after the witnesses have parted.
 fn write_alone(
     out: &mut dyn Write,
@@ -277,9 +242,11 @@ fn write_alone(
         let Some(frame) = frame else { break };
         let (depth, pc) = (level.depth, frame.pc);
         write!(out, "    #{depth}  {pc}  {}  {}", place(frame), file_name(frame))?;
-        match &frame.end {
-            Some(end) => writeln!(out, "  {DIM}{end}{DIM:#}")?,
-            None => writeln!(out)?,
+        let astray = frame.by_call.as_ref().map(|_| "the return address is not in the call's row");
+        let notes: Vec<&str> = astray.into_iter().chain(frame.end.as_deref()).collect();
+        match notes.is_empty() {
+            false => writeln!(out, "  {DIM}{}{DIM:#}", notes.join("; "))?,
+            true => writeln!(out)?,
         }
     }
     Ok(())
@@ -290,15 +257,37 @@ fn write_end(out: &mut dyn Write, thread: &ThreadWalk) -> io::Result<()> {
         1 => "1 frame".to_owned(),
         number => format!("{number} frames"),
     };
-    let agree = match thread.compared {
-        0 => "no caller was found by two witnesses".to_owned(),
-        compared => format!("the witnesses agree about the callers of {compared}"),
+    let agree = match (thread.compared, thread.alone.is_some()) {
+        (0, _) => "no caller was found by two witnesses".to_owned(),
+        (compared, false) => format!("the witnesses agree about the callers of {compared}"),
+        (compared, true) => {
+            format!("two witnesses or more agree about the callers of {compared}")
+        }
     };
     let open = if thread.complete { "" } else { "; no witness reached the outermost frame" };
     match thread.verdict {
         WalkVerdict::Equal => writeln!(out, "  {frames}; {agree}{open}"),
         WalkVerdict::Different => {
-            writeln!(out, "  {frames}; {agree}, then they {DIFFERENT}differ{DIFFERENT:#}{open}")
+            let depth = thread.parted.unwrap_or_default();
+            match thread.alone {
+                Some(witness) => {
+                    let name = name(witness);
+                    write!(
+                        out,
+                        "  {frames}; {agree}; {DIFFERENT}{name} stands alone{DIFFERENT:#} at #{depth}"
+                    )?;
+                }
+                None => {
+                    write!(out, "  {frames}; {agree}, then they {DIFFERENT}differ{DIFFERENT:#}")?
+                }
+            }
+            writeln!(out, "{open}")
+        }
+        WalkVerdict::Astray => {
+            writeln!(
+                out,
+                "  {frames}; {agree}, then the walk {DIFFERENT}goes astray{DIFFERENT:#}{open}"
+            )
         }
         WalkVerdict::Undecided => writeln!(out, "  undecided: {frames}; {agree}{open}"),
     }

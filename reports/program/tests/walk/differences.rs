@@ -30,6 +30,11 @@ fn the_first_different_frame_is_explained() {
     let thread = &walks["threads"][0];
     assert_eq!((&thread["verdict"], &thread["parted"]), (&"different".into(), &1.into()));
     assert_eq!(frames(thread, "cfi"), expected);
+    // The innermost frame, and this one, where CFI and the machine code agree.
+    assert_eq!((&thread["compared"], &thread["alone"]), (&2.into(), &"sframe".into()));
+    // objdump shows the call at misread+4.
+    let text = thread["instruction"]["text"].as_str().expect("text");
+    assert!(text.starts_with("call 0x"), "{text}");
     let witnesses = thread["frames"][1]["witnesses"].as_array().expect("witnesses");
     let [sframe, cfi, code] = &witnesses[..] else { panic!("{witnesses:?}") };
     // The machine code says that SFrame is wrong.
@@ -50,6 +55,10 @@ fn the_first_different_frame_is_explained() {
     let (pc, sp) = (&last.pc, &last.sp);
     for part in [
         "  they part at #1, about its caller:\n".to_owned(),
+        format!(": {text}\n"),
+        "    SFrame is wrong: CFI and the machine code find the same caller\n".to_owned(),
+        "; two witnesses or more agree about the callers of 2; SFrame stands alone at #1"
+            .to_owned(),
         format!("            caller PC={pc}  SP={sp}  FP="),
         format!(
             "  SFrame goes on to\n    #2  {pc}  ?  ?  the memory at this address is not executable\n"
@@ -67,15 +76,52 @@ fn a_return_address_is_not_in_the_call() {
     let Some((folder, core, expected)) = core("walk-last-call", "last-call") else { return };
     let (status, walks) = walk(&folder, &[&core]);
     assert_eq!((status, frames(&walks["threads"][0], "sframe")), (0, expected.clone()));
-    let (_, walks) = walk(&folder, &["--lookup", "return-address", &core]);
-    let found = frames(&walks["threads"][0], "sframe");
+    let (status, walks) = walk(&folder, &["--lookup", "return-address", &core]);
+    let thread = &walks["threads"][0];
+    let found = frames(thread, "sframe");
     // The row of the next function says CFA = SP+8, where the frame has 32 bytes.
     let number = |text: &str| u64::from_str_radix(&text[2..], 16).expect("hexadecimal");
     assert_eq!(found[..2], expected[..2]);
     assert_eq!(number(&found[2].sp), number(&expected[1].sp) + 8);
     assert_eq!(number(&expected[2].sp), number(&expected[1].sp) + 32);
-    let frame = &walks["threads"][0]["frames"][1]["witnesses"][0];
-    assert_eq!((&frame["symbol"], &frame["looked_up"]), (&"comes_after".into(), &frame["pc"]));
+    let witnesses = thread["frames"][1]["witnesses"].as_array().expect("witnesses");
+    let names: Vec<&Value> = witnesses.iter().map(|frame| &frame["witness"]).collect();
+    assert_eq!(names, ["sframe", "cfi", "code"]);
+    for frame in witnesses {
+        assert_eq!((&frame["symbol"], &frame["looked_up"]), (&"comes_after".into(), &frame["pc"]));
+        // By the byte before it, every witness finds gdb's next frame.
+        let by_call = &frame["by_call"];
+        assert_eq!(by_call["symbol"], "ends_with_call");
+        let caller = &by_call["caller"];
+        assert_eq!(
+            (&caller["pc"], &caller["sp"]),
+            (&expected[2].pc.clone().into(), &expected[2].sp.clone().into())
+        );
+    }
+    // All witnesses agree about a frame that does not exist: that is no agreement.
+    assert_eq!((status, &thread["verdict"], &thread["astray"]), (1, &"astray".into(), &1.into()));
+    assert_eq!((&thread["compared"], &thread["complete"]), (&1.into(), &false.into()));
+    let run = program::run(&folder, &["walk", "--lookup", "return-address", &core]);
+    for part in [
+        "the return address belongs to another function than the call\n".to_owned(),
+        format!("    looked up {}, the return address: comes_after, 0x", expected[1].pc),
+        "    the byte before it is in the call: ends_with_call+0x8, 0x".to_owned(),
+        format!("            caller PC={}  SP={}", expected[2].pc, expected[2].sp),
+        "; the witnesses agree about the callers of 1, then the walk goes astray".to_owned(),
+    ] {
+        assert!(run.text.contains(&part), "{part}\n{}", run.text);
+    }
+}
+
+/// Where the row of the return address has the same frame as that of the call, a consumer that looks up the return
+/// address is right.
+#[test]
+fn most_return_addresses_have_the_frame_of_the_call() {
+    let Some((folder, core, expected)) = core("walk-by-address", "leaf") else { return };
+    let (status, walks) = walk(&folder, &["--lookup", "return-address", &core]);
+    let thread = &walks["threads"][0];
+    assert_eq!((status, frames(thread, "cfi")), (0, expected));
+    assert!(!walks.to_string().contains("by_call"), "{walks}");
 }
 
 /// libc has no SFrame section: without the help of CFI, the walk ends in its first frame.

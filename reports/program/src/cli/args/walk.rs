@@ -13,7 +13,8 @@ pub(in crate::cli) const USAGE: &str =
 pub(in crate::cli) const HELP: &str = "\
 Exit status:
   0  the witnesses agree about every frame that several of them describe
-  1  they part: two of them gave different callers of one frame
+  1  they part: two of them gave different callers of one frame; or a return address that was looked up belongs to \
+another row or function than its call, and leads to another caller
   2  they do not part, but something could not be read or decided, or no witness reached the outermost frame
   3  wrong usage, or the program itself failed
 
