@@ -9,7 +9,7 @@ use sframe_validator::elf::Elf;
 use super::judge::{State, judge};
 use super::kind::{Kind, LONGEST};
 use super::outcome::{Example, ModuleTrace, Verdict};
-use super::shadow::Truth;
+use super::shadow::{Caller, ShadowStack, Truth};
 use super::space::{Space, Tables};
 use super::thread::Thread;
 use crate::files::Files;
@@ -94,7 +94,7 @@ impl<'s> Checks<'s> {
         let kind = Kind::decode(code, now.rip);
         let truth = thread.stack.truth();
         let (verdicts, function) = match self.is_original(file, offset, code) {
-            true => self.judge_all(file, now, space, truth),
+            true => self.judge_all(file, now, space, &thread.stack),
             false => {
                 let reason = "the code in memory is not that of the file".to_owned();
                 (vec![Verdict::Undecided(reason); Witness::ALL.len()], None)
@@ -183,8 +183,9 @@ impl<'s> Checks<'s> {
         file: FileId,
         now: &Registers,
         space: &Space,
-        truth: Truth,
+        stack: &ShadowStack,
     ) -> (Vec<Verdict>, Option<u64>) {
+        let truth = stack.truth();
         let mut function = None;
         let state = State::new(now, &space.memory);
         let mut verdicts = Vec::with_capacity(Witness::ALL.len());
@@ -193,7 +194,21 @@ impl<'s> Checks<'s> {
             function = function.or(statement.function.map(|(start, _)| start));
             let needs_section = matches!(witness, Witness::Cfi) && statement.row.is_ok();
             let section = if needs_section { self.cfi_section(file) } else { None };
-            verdicts.push(judge(&statement, truth, &state, section));
+            let mut verdict = judge(&statement, truth, &state, section);
+            if matches!(verdict, Verdict::Wrong(_) | Verdict::Undecided(_))
+                && let Some(range) = statement.function
+            {
+                let modules = self.tables.modules(space);
+                let starts = |at| modules.symbol(at).is_some_and(|symbol| symbol.offset == 0);
+                let is_right = |caller| {
+                    let truth = Truth::Called(caller);
+                    judge(&statement, truth, &state, section) == Verdict::Right
+                };
+                if around(stack, range, starts).into_iter().any(is_right) {
+                    verdict = Verdict::Right;
+                }
+            }
+            verdicts.push(verdict);
         }
         (verdicts, function)
     }
@@ -238,6 +253,22 @@ impl<'s> Checks<'s> {
         }
         self.modules.into_values().collect()
     }
+}
+
+/// The callers of the frames around the current one that belong to the same function, which has called code of its own.
+/// Such code has two frames: that of the call, and that of the function, which GCC's CFI of a retpoline describes
+/// (`-mindirect-branch=thunk`). A row may be about either.
+fn around(
+    stack: &ShadowStack,
+    (start, end): (u64, u64),
+    mut starts_function: impl FnMut(u64) -> bool,
+) -> Vec<Caller> {
+    let is_inside = |address| start < address && address < end;
+    // A call can be the last instruction of its function.
+    let is_local = |ra: u64, target| {
+        is_inside(target) && is_inside(ra.wrapping_sub(1)) && !starts_function(target)
+    };
+    stack.around(is_local).collect()
 }
 
 /// The bytes of `.eh_frame`, unless there is `.debug_frame` as well.

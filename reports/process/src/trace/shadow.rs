@@ -9,6 +9,8 @@ use core::fmt;
 
 /// The maximum number of entries: a stack of 1 GiB with frames of 64 bytes.
 const MOST: usize = 1 << 24;
+/// The largest number of calls within a function at once. The Linux kernel fills the return predictor with 32 of them.
+const MOST_LOCAL: usize = 64;
 /// The size of a return address.
 const WORD: u64 = 8;
 
@@ -26,8 +28,8 @@ pub(crate) struct Caller {
 /// A frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Entry {
-    /// A function that was called.
-    Call(Caller),
+    /// A function that was called, and the address that was called.
+    Call(Caller, u64),
     /// The code that a signal handler returns to, and the registers of the interrupted code.
     Signal(Caller),
     /// A frame whose caller is unknown.
@@ -92,7 +94,7 @@ impl ShadowStack {
     pub(crate) fn truth(&self) -> Truth {
         match self.entries.last() {
             None => Truth::Outermost,
-            Some(Entry::Call(caller)) => Truth::Called(*caller),
+            Some(Entry::Call(caller, _)) => Truth::Called(*caller),
             Some(Entry::Signal(caller)) => Truth::Interrupted(*caller),
             Some(Entry::Unknown(doubt)) => Truth::Unknown(*doubt),
         }
@@ -102,19 +104,39 @@ impl ShadowStack {
     #[inline]
     pub(crate) fn limit(&self) -> u64 {
         match self.entries.last() {
-            Some(Entry::Call(caller)) => caller.sp,
+            Some(Entry::Call(caller, _)) => caller.sp,
             _ => u64::MAX,
         }
     }
 
-    /// A call instruction has pushed a return address. `caller` is the state after the return.
+    /// The callers of the frames around the current one, as long as calls like `is_local` have led inwards. It gets the
+    /// return address and the address that was called.
+    ///
+    /// Code that its own function calls can be described as part of the frame of the function.
+    pub(crate) fn around(
+        &self,
+        mut is_local: impl FnMut(u64, u64) -> bool,
+    ) -> impl Iterator<Item = Caller> {
+        let inner = self.entries.iter().rev();
+        let outer = self.entries.iter().rev().skip(1);
+        let local = inner.zip(outer).map_while(move |(inner, outer)| match (inner, outer) {
+            (Entry::Call(called, target), Entry::Call(caller, _)) => {
+                is_local(called.ra, *target).then_some(*caller)
+            }
+            _ => None,
+        });
+        local.take(MOST_LOCAL)
+    }
+
+    /// A call instruction has pushed a return address. `caller` is the state after the return, `target` the address that
+    /// was called.
     #[inline]
-    pub(crate) fn call(&mut self, caller: Caller) {
+    pub(crate) fn call(&mut self, caller: Caller, target: u64) {
         if self.entries.len() >= MOST {
             self.entries.clear();
             self.entries.push(Entry::Unknown(Doubt::TooDeep));
         }
-        self.entries.push(Entry::Call(caller));
+        self.entries.push(Entry::Call(caller, target));
     }
 
     /// A return instruction has taken an address from the stack at `sp - 8`, and continued at `pc`. `after` is the new
@@ -122,7 +144,7 @@ impl ShadowStack {
     /// last call.
     #[inline]
     pub(crate) fn ret(&mut self, pc: u64, sp: u64, after: u64) -> bool {
-        if let Some(Entry::Call(caller)) = self.entries.last()
+        if let Some(Entry::Call(caller, _)) = self.entries.last()
             && (caller.ra, caller.sp) == (pc, sp)
         {
             self.entries.pop();
@@ -140,14 +162,14 @@ impl ShadowStack {
         match self.entries.last() {
             // The return address was replaced: a jump out of the frame. A function that starts like this has the
             // return address of the frame's caller on top of the stack.
-            Some(Entry::Call(caller)) if caller.sp == sp => {
+            Some(Entry::Call(caller, _)) if caller.sp == sp => {
                 self.entries.pop();
-                let starts = |entry: &Entry| matches!(entry, Entry::Call(next) if next.sp == after.wrapping_add(WORD));
+                let starts = |entry: &Entry| matches!(entry, Entry::Call(next, _) if next.sp == after.wrapping_add(WORD));
                 if !self.entries.last().is_some_and(starts) {
                     self.doubt(Doubt::OtherReturn);
                 }
             }
-            Some(Entry::Call(caller)) if sp < caller.sp => self.doubt(Doubt::PushedReturn),
+            Some(Entry::Call(caller, _)) if sp < caller.sp => self.doubt(Doubt::PushedReturn),
             Some(Entry::Unknown(_)) => {
                 self.resume_frame(after);
             }
@@ -160,13 +182,13 @@ impl ShadowStack {
     #[inline]
     pub(crate) fn jump(&mut self, indirect: bool, pc: u64, sp: u64) -> bool {
         match self.entries.last() {
-            Some(Entry::Call(caller)) if sp < caller.sp => return false,
+            Some(Entry::Call(caller, _)) if sp < caller.sp => return false,
             // `pop %rcx; jmp *%rcx` is a return.
-            Some(Entry::Call(caller)) if (caller.ra, caller.sp) == (pc, sp) => {
+            Some(Entry::Call(caller, _)) if (caller.ra, caller.sp) == (pc, sp) => {
                 self.entries.pop();
                 return false;
             }
-            Some(Entry::Call(_)) => self.doubt(Doubt::FrameLeft),
+            Some(Entry::Call(..)) => self.doubt(Doubt::FrameLeft),
             Some(Entry::Unknown(_)) if indirect => {
                 let _ = self.resume(pc, sp) || self.resume_frame(sp);
             }
@@ -188,11 +210,12 @@ impl ShadowStack {
         self.doubt(Doubt::StackSwitch);
     }
 
-    /// The kernel has interrupted the program, and called a signal handler that will return as `handler` says.
+    /// The kernel has interrupted the program, and called a signal handler at `target` that will return as
+    /// `handler` says.
     #[cold]
-    pub(crate) fn signal(&mut self, interrupted: Caller, handler: Caller) {
+    pub(crate) fn signal(&mut self, interrupted: Caller, handler: Caller, target: u64) {
         self.entries.push(Entry::Signal(interrupted));
-        self.call(handler);
+        self.call(handler, target);
     }
 
     /// The kernel has restored the registers of interrupted code.
@@ -218,7 +241,7 @@ impl ShadowStack {
     }
 
     fn truncate_at(&mut self, is_it: impl Fn(&Caller) -> bool) -> bool {
-        let is_it = |entry: &Entry| matches!(entry, Entry::Call(caller) if is_it(caller));
+        let is_it = |entry: &Entry| matches!(entry, Entry::Call(caller, _) if is_it(caller));
         let found = self.entries.iter().rposition(is_it);
         if let Some(found) = found {
             self.entries.truncate(found);

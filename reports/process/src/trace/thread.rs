@@ -85,7 +85,7 @@ impl Thread {
                 // Otherwise it was not executed: a signal was reported instead.
                 if sp == self.sp.wrapping_sub(WORD) {
                     let ra = self.pc.wrapping_add(length.into());
-                    self.stack.call(Caller { ra, sp: self.sp, fp: self.fp });
+                    self.stack.call(Caller { ra, sp: self.sp, fp: self.fp }, pc);
                 }
             }
             Kind::Return => {
@@ -126,7 +126,7 @@ impl Thread {
             return false;
         }
         let handler = Caller { ra, sp: after_return, fp: now.rbp };
-        self.stack.signal(Caller { ra: saved.pc, sp, fp }, handler);
+        self.stack.signal(Caller { ra: saved.pc, sp, fp }, handler, now.rip);
         true
     }
 }

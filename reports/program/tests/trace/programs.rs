@@ -15,7 +15,7 @@ fn traced(source: &str, toolchain: &str, optimise: &str) -> Option<(Traced, Stri
     let (name, language) = source.split_once('.').expect("an extension");
     let compiler = if language == "cc" { "g++" } else { "gcc" };
     let tool = tools::toolchain(toolchain)?;
-    let folder = folder!(format!("trace-{name}-{toolchain}{optimise}"));
+    let folder = folder!(format!("trace-{name}-{toolchain}{}", optimise.replace(' ', "")));
     // Binding the symbols of the C++ library takes a million steps.
     let library = if language == "cc" { "-static-libstdc++ -static-libgcc" } else { "" };
     let command = format!(
@@ -168,22 +168,60 @@ fn code_can_change() {
     }
 }
 
-/// Assembles and links `wrong.s`.
-fn assembled(folder: &Path, options: &str) -> Option<Traced> {
+/// Assembles and links a source, as a program with the same name.
+fn assembled(folder: &Path, name: &str, options: &str) -> Option<Traced> {
     let tool = tools::toolchain("2.44")?;
     let command = format!(
-        "'{0}/as' --gsframe {options} -o wrong.o {1} && '{0}/ld' -o wrong wrong.o",
+        "'{0}/as' --gsframe {options} -o {name}.o {1}.s && '{0}/ld' -o {name} {name}.o",
         tool.display(),
-        sources().join("wrong.s").display()
+        sources().join(name).display()
     );
     let is_built = is_permitted() && tools::run(folder, "sh", &command);
-    is_built.then(|| trace(folder, &[], &["./wrong"]))
+    is_built.then(|| trace(folder, &[], &[&format!("./{name}")]))
+}
+
+/// A retpoline calls its own code. There, GCC's CFI describes the frame of the retpoline, not that of this call.
+#[test]
+fn local_calls_have_two_frames() {
+    for toolchain in ["2.44", "2.47.50"] {
+        let options = "-O2 -mindirect-branch=thunk";
+        let Some((traced, name)) = traced("thunks.c", toolchain, options) else { return };
+        ends_with(&traced, 3);
+        let thunk = |function: &str| function.contains("indirect_thunk");
+        let in_plt_got = |wrong: &(_, String, String, _, u64)| wrong.1 == "SFrame" && wrong.4 == 1;
+        for wrong in traced.wrong() {
+            assert!(in_plt_got(&wrong) && !thunk(&wrong.2), "{toolchain}: {wrong:?}");
+        }
+        for witness in ["SFrame", "CFI"] {
+            assert_eq!(traced.reasons(&name, witness), [""; 0], "{toolchain} {witness}");
+        }
+    }
+    let Some(right) = assembled(&folder!("trace-local"), "local", "") else { return };
+    let left = "the code has no caller to compare the row with";
+    for witness in ["SFrame", "CFI"] {
+        assert!(right.reasons("local", witness).iter().all(|reason| reason == left), "{witness}");
+    }
+    // SFrame of version 2 cannot express that `_start` has no caller.
+    assert_eq!((right.wrong(), right.status), (vec![], 2));
+    let folder = folder!("trace-local-wrong");
+    let Some(wrong) = assembled(&folder, "local", "--defsym WRONG=1") else { return };
+    let row = |witness: &str| {
+        let [file, witness, name, fields] =
+            ["local", witness, "jumps", "CFA RA"].map(str::to_owned);
+        (file, witness, name, fields, 2)
+    };
+    assert_eq!(wrong.wrong(), [row("SFrame"), row("CFI")]);
+    // The return address is replaced before the last instruction.
+    let overwritten = "the return address is no longer where the call has put it";
+    assert_eq!(wrong.reasons("local", "CFI"), [overwritten]);
 }
 
 /// The offsets are those of the directives that `wrong.s` leaves out.
 #[test]
 fn wrong_rows_are_found() {
-    let Some(perturbed) = assembled(&folder!("trace-wrong"), "--defsym WRONG=1") else { return };
+    let Some(perturbed) = assembled(&folder!("trace-wrong"), "wrong", "--defsym WRONG=1") else {
+        return;
+    };
     let wrong = perturbed.wrong();
     let of = |witness: &str| -> Vec<(String, String, u64)> {
         let of_it = wrong.iter().filter(|(_, found, ..)| found == witness);
@@ -214,7 +252,7 @@ fn wrong_rows_are_found() {
     assert_eq!(text, "FP=unchanged is 0x5, not 0x1234");
     assert_eq!(perturbed.status, 1);
 
-    let Some(plain) = assembled(&folder!("trace-right"), "") else { return };
+    let Some(plain) = assembled(&folder!("trace-right"), "wrong", "") else { return };
     assert_eq!(plain.wrong(), []);
     assert_eq!(plain.report["steps"], perturbed.report["steps"]);
     let overwritten = "the return address is no longer where the call has put it";

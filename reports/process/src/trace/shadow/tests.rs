@@ -9,7 +9,7 @@ const fn from(ra: u64, sp: u64) -> Caller {
 fn three() -> ShadowStack {
     let mut stack = ShadowStack::default();
     for caller in [from(0x10, 0x2000), from(0x20, 0x1000), from(0x30, 0xf00)] {
-        stack.call(caller);
+        stack.call(caller, 0);
     }
     stack
 }
@@ -60,7 +60,7 @@ fn returns_can_remove_arguments() {
 #[test]
 fn a_replaced_return_address_is_a_jump() {
     let mut stack = three();
-    stack.call(from(0x40, 0xef8));
+    stack.call(from(0x40, 0xef8), 0);
     stack.ret(0x900, 0xef8, 0xef8);
     assert_eq!(stack.truth(), Truth::Called(from(0x30, 0xf00)));
     // Here SP is not where the function's return address would be.
@@ -75,7 +75,7 @@ fn a_replaced_return_address_is_a_jump() {
 #[test]
 fn a_long_jump_leaves_frames() {
     let mut stack = three();
-    stack.call(from(0x40, 0xe00));
+    stack.call(from(0x40, 0xe00), 0);
     stack.left();
     assert_eq!(stack.truth(), Truth::Unknown(Doubt::FrameLeft));
     // Jumps inside of `longjmp` are not the one that ends it.
@@ -89,7 +89,7 @@ fn a_long_jump_leaves_frames() {
 #[test]
 fn an_exception_leaves_frames() {
     let mut stack = three();
-    stack.call(from(0x40, 0xe00));
+    stack.call(from(0x40, 0xe00), 0);
     stack.left();
     stack.ret(0x9999, 0xf00, 0xf00);
     assert_eq!(stack.truth(), Truth::Called(from(0x20, 0x1000)));
@@ -103,7 +103,7 @@ fn an_unknown_frame_is_left_by_its_return() {
     stack.jump(true, 0x24, 0xf80);
     assert_eq!(stack.truth(), Truth::Unknown(Doubt::FrameLeft));
     // It calls functions, whose caller is known.
-    stack.call(from(0x50, 0xf80));
+    stack.call(from(0x50, 0xf80), 0);
     assert_eq!(stack.truth(), Truth::Called(from(0x50, 0xf80)));
     stack.ret(0x50, 0xf80, 0xf80);
     assert_eq!(stack.truth(), Truth::Unknown(Doubt::FrameLeft));
@@ -118,9 +118,9 @@ fn stack_switches_are_unknown() {
     stack.switched();
     stack.ret(0x5000, 0x500, 0x500);
     assert_eq!(stack.truth(), Truth::Unknown(Doubt::StackSwitch));
-    stack.call(from(0x5010, 0x4f0));
+    stack.call(from(0x5010, 0x4f0), 0);
     assert_eq!(stack.truth(), Truth::Called(from(0x5010, 0x4f0)));
-    stack.call(from(0x5020, 0x4e0));
+    stack.call(from(0x5020, 0x4e0), 0);
     stack.left();
     stack.ret(0x30, 0xf00, 0xf00);
     assert_eq!(stack.truth(), Truth::Called(from(0x20, 0x1000)));
@@ -137,6 +137,25 @@ fn a_stack_inside_of_a_frame_is_unknown() {
     assert_eq!(stack.truth(), Truth::Unknown(Doubt::FrameLeft));
 }
 
+/// The function at 0x700 calls its own code at 0x70c, which calls another part of it.
+#[test]
+fn frames_around_local_calls_are_found() {
+    let mut stack = three();
+    let is_local = |ra, target| (0x701..0x780).contains(&ra) && (0x701..0x780).contains(&target);
+    stack.call(from(0x40, 0xe00), 0x700);
+    assert_eq!(stack.around(is_local).count(), 0);
+    stack.call(from(0x705, 0xdf0), 0x70c);
+    stack.call(from(0x711, 0xde8), 0x720);
+    let around: Vec<_> = stack.around(is_local).collect();
+    assert_eq!(around, [from(0x705, 0xdf0), from(0x40, 0xe00)]);
+    // A call of the function itself is one of another frame.
+    stack.call(from(0x725, 0xde0), 0x700);
+    assert_eq!(stack.around(is_local).count(), 0);
+    // The stack of calls is not known.
+    stack.left();
+    assert_eq!(stack.around(|_, _| true).count(), 0);
+}
+
 #[test]
 fn a_pushed_address_is_no_call() {
     let mut stack = three();
@@ -150,7 +169,7 @@ fn a_pushed_address_is_no_call() {
 fn a_signal_interrupts_a_frame() {
     let mut stack = three();
     let (interrupted, handler) = (from(0x36, 0xe80), from(0x7000, 0xb08));
-    stack.signal(interrupted, handler);
+    stack.signal(interrupted, handler, 0);
     assert_eq!(stack.truth(), Truth::Called(handler));
     stack.ret(0x7000, 0xb08, 0xb08);
     assert_eq!(stack.truth(), Truth::Interrupted(interrupted));
@@ -162,13 +181,13 @@ fn a_signal_interrupts_a_frame() {
 #[test]
 fn a_signal_handler_can_go_elsewhere() {
     let mut stack = three();
-    stack.signal(from(0x36, 0xe80), from(0x7000, 0xb08));
+    stack.signal(from(0x36, 0xe80), from(0x7000, 0xb08), 0);
     stack.ret(0x7000, 0xb08, 0xb08);
     stack.sigreturn(0x38, 0xe80);
     assert_eq!(stack.truth(), Truth::Unknown(Doubt::OtherContext));
 
     let mut stack = three();
-    stack.signal(from(0x36, 0xe80), from(0x7000, 0xb08));
+    stack.signal(from(0x36, 0xe80), from(0x7000, 0xb08), 0);
     stack.left();
     stack.jump(true, 0x24, 0x1000);
     assert_eq!(stack.truth(), Truth::Called(from(0x10, 0x2000)));
