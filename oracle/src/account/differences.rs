@@ -408,7 +408,7 @@ mod tests {
             let cfa = Some(Cfa::RegisterOffset { register: Register(7), offset: 16 });
             let truth = Known { cfa, ra: None, fp: None, ra_signed: false };
             let (start, end) = (CodeAddress::absolute(ranges[1]), ranges[1] + 1);
-            let (wrong, fields, sframe) = (Wrong::Sframe, Fields::CFA, Some(stated));
+            let (wrong, fields, sframe) = (Wrong::Undecided, Fields::CFA, Some(stated));
             let found = Contradiction { start, end, wrong, fields, sframe, cfi: None, truth };
             differences.contradiction(&found, &mut judge, &mut tally);
             assert_eq!(differences.groups.len(), 3);
