@@ -253,11 +253,11 @@ impl<'c> Flow<'c> {
         let Some(block) = self.block(number) else { return };
         let mut state = block.state.clone();
         state.start_block();
-        // As long as this is kept, a stack with other content has another place in memory.
+        // As long as this is kept, slots with other content have another place in memory.
         let slots = state.slots.clone();
         let mut course = Course { at: first, sp: Packed::UNKNOWN };
         self.follow(number, &mut course, &mut state, queue, news, surroundings);
-        let is_steady = !state.has_written_frame() && state.slots.is_shared_with(&slots);
+        let is_steady = !state.has_written_frame() && state.slots.is_like(&slots);
         if let Some(block) = self.block_mut(number) {
             (block.last, block.is_steady) = (course.at, is_steady);
         }
