@@ -5,7 +5,7 @@ use std::io;
 
 use serde::Serialize;
 use sframe_record::{
-    Coverage, ElfType, FunctionPlace, Proofs, Record, Section, SiteCounts, demangle,
+    Coverage, ElfType, FunctionPlace, Proofs, Record, Section, SiteCounts, UnwindTable, demangle,
 };
 
 use crate::embed;
@@ -172,6 +172,7 @@ fn file(strings: &mut Strings, record: &Record<'_>, listed: usize) -> File {
     let undecided = record.undecided.iter().take(MOST);
     let undecided = undecided.map(|of| (of.section, strings.of(&of.reason))).collect();
     let findings = record.findings.iter().take(listed);
+    let table = UnwindTable::noun_of(record.table);
     File {
         reason: record.reason.as_ref().map(|reason| strings.of(reason)),
         content: record.content.as_ref().map(|of| (of.size, strings.of(&of.hash))),
@@ -183,11 +184,11 @@ fn file(strings: &mut Strings, record: &Record<'_>, listed: usize) -> File {
         undecided,
         counts,
         suppressed,
-        table: sframe_record::UnwindTable::noun_of(record.table),
+        table,
         coverage: record.coverage.as_ref().map(|of| coverage(strings, of)),
         proofs: record.proofs,
         calls: record.call_sites.map(|sites| [sites.sframe, sites.cfi]),
-        findings: findings.map(|finding| evidence(strings, finding)).collect(),
+        findings: findings.map(|finding| evidence(strings, finding, table)).collect(),
     }
 }
 

@@ -26,6 +26,7 @@ mod owner;
 mod proofs;
 mod reading;
 mod record;
+mod ruling;
 mod severity;
 mod summary;
 mod table;
@@ -40,8 +41,8 @@ pub use coverage::{
 pub use demangle::demangle;
 pub use elf_type::ElfType;
 pub use finding::{
-    Code, Difference, Directive, Field, Finding, Function, Instruction, Part, Proof, Ruling, Side,
-    Similar, SourceLine, TableLine, Wrong,
+    Code, Difference, Directive, Field, Finding, Function, Instruction, Part, Side, Similar,
+    SourceLine, TableLine,
 };
 pub use forecast::packages::{PackageForecast, PackageForecasts};
 pub use forecast::{Forecast, ForecastTotal, Parts, Predicted, Sizes};
@@ -55,6 +56,7 @@ pub use reading::{
 pub use record::{
     Content, Header, Package, Producer, Record, RuleCount, Section, Status, Suppressed, Undecided,
 };
+pub use ruling::{Proof, Ruling, Wrong};
 pub use severity::Severity;
 pub use summary::{FailedGate, GroupCount, KindCount, SectionCount, Summary, SuppressedCount};
 pub use table::{Line, Table};

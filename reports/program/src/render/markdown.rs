@@ -43,14 +43,18 @@ impl<W: Write> Markdown<W> {
                 Severity::Lint => "lint",
             };
             let example = cause.examples.first();
-            let message = example.map(|example| example.message.as_str()).unwrap_or_default();
+            let message = match (cause.unlisted, example) {
+                (true, _) => "counted, not listed (`--all` lists each)",
+                (false, Some(example)) => &cell(&example.message),
+                (false, None) => "",
+            };
             writeln!(
                 self.out,
                 "| {mark} | `{}` | {} | {} | {} | {} |",
                 code(&cause.rule),
                 grouped(cause.findings),
                 grouped(cause.files),
-                cell(message),
+                message,
                 example.map(place).unwrap_or_default(),
             )?;
         }
@@ -105,7 +109,7 @@ impl<W: Write> Renderer for Markdown<W> {
     }
 
     fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.groups.add(record);
+        self.groups.add(&record.with_rulings());
         let own = record.reason.as_ref();
         let own = own.filter(|_| matches!(record.status, Status::Unreadable | Status::Crashed));
         let left = record.undecided.iter().map(|undecided| &undecided.reason);
