@@ -5,7 +5,7 @@ use std::io;
 
 use serde::Serialize;
 use sframe_record::{
-    Coverage, ElfType, FunctionPlace, Proofs, Record, Section, SiteCounts, UnwindTable, demangle,
+    Coverage, ElfType, FunctionPlace, Proofs, Record, Section, UnwindTable, demangle,
 };
 
 use crate::embed;
@@ -68,8 +68,9 @@ struct File {
     coverage: Option<CoverageRows>,
     #[serde(skip_serializing_if = "Option::is_none")]
     proofs: Option<Proofs>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    calls: Option<[Option<SiteCounts>; 2]>,
+    /// What a stack walker finds after calls, a sentence for each witness.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<u32>,
     /// The evidence of the file's listed findings, in their order.
     findings: Vec<Evidence>,
 }
@@ -173,6 +174,8 @@ fn file(strings: &mut Strings, record: &Record<'_>, listed: usize) -> File {
     let undecided = undecided.map(|of| (of.section, strings.of(&of.reason))).collect();
     let findings = record.findings.iter().take(listed);
     let table = UnwindTable::noun_of(record.table);
+    let calls = record.call_sites.map(|sites| sites.sentences(table)).unwrap_or_default();
+    let calls = calls.iter().map(|sentence| strings.of(sentence)).collect();
     File {
         reason: record.reason.as_ref().map(|reason| strings.of(reason)),
         content: record.content.as_ref().map(|of| (of.size, strings.of(&of.hash))),
@@ -187,7 +190,7 @@ fn file(strings: &mut Strings, record: &Record<'_>, listed: usize) -> File {
         table,
         coverage: record.coverage.as_ref().map(|of| coverage(strings, of)),
         proofs: record.proofs,
-        calls: record.call_sites.map(|sites| [sites.sframe, sites.cfi]),
+        calls,
         findings: findings.map(|finding| evidence(strings, finding, table)).collect(),
     }
 }

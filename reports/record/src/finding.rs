@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::instruction::Instruction;
 use crate::owner::Owner;
 use crate::ruling::Ruling;
 use crate::severity::Severity;
@@ -282,20 +283,6 @@ pub enum Side {
     First,
     /// Only the second file's table.
     Second,
-}
-
-/// A machine instruction.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct Instruction<'r> {
-    /// Its address.
-    #[serde(default)]
-    pub address: Address,
-    /// Its bytes in hexadecimal.
-    #[serde(borrow, default)]
-    pub bytes: Text<'r>,
-    /// The instruction in assembly language.
-    #[serde(borrow, default)]
-    pub text: Text<'r>,
 }
 
 /// A call frame instruction.

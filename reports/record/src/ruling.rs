@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::finding::Instruction;
+use crate::instruction::Instruction;
 use crate::value::Text;
 
 /// Which of SFrame and CFI is wrong, as far as the machine code proves it.

@@ -76,6 +76,7 @@ function factsOf(file, details) {
 	}
 	if (file.code) facts.push(['Code with entries', `${percent(file.covered, file.code)} (${grouped(file.covered)} of ${grouped(file.code)} bytes)`]);
 	if (details.proofs) facts.push(['Bytes of code by what it proves', proofsText(details)]);
+	for (const sentence of details.calls ?? []) facts.push(['Call sites', at(sentence)]);
 	if (details.content) facts.push(['BLAKE3', h('code', { class: 'hash' }, at(details.content[1])) ], ['Size', counted(details.content[0], 'byte')]);
 	if (details.coverage?.debug_file !== undefined) facts.push(['CFI also from', name(at(details.coverage.debug_file))]);
 	return h('dl', { class: 'facts' }, facts.map(([label, value]) => h('div', null, h('dt', null, label), h('dd', null, value))));

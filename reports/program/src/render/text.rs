@@ -81,6 +81,8 @@ pub struct Text<W> {
     shown: BTreeSet<String>,
     /// The record that was started, and its listing.
     started: Option<(Record<'static>, Listing)>,
+    /// The call sites of a file were written.
+    has_call_sites: bool,
     /// A block has ended: an empty line comes before the next one, but not at the end of the output.
     after_block: bool,
 }
@@ -105,7 +107,14 @@ struct Listed {
 impl<W: Write> Text<W> {
     /// A renderer that writes to `out`.
     pub const fn new(out: W, options: TextOptions) -> Text<W> {
-        Text { out, options, shown: BTreeSet::new(), started: None, after_block: false }
+        Text {
+            out,
+            options,
+            shown: BTreeSet::new(),
+            started: None,
+            has_call_sites: false,
+            after_block: false,
+        }
     }
 
     /// Writes the record of a checked file up to its findings.
@@ -160,6 +169,12 @@ impl<W: Write> Text<W> {
     fn end_checked(&mut self, record: &Record<'_>, listing: &Listing) -> io::Result<()> {
         if !listing.is_silent {
             self.rest(record, listing)?;
+        }
+        if let Some(sites) = &record.call_sites {
+            self.separate()?;
+            (self.after_block, self.has_call_sites) = (true, true);
+            let (name, noun) = (record.name(), UnwindTable::noun_of(record.table));
+            call_sites::file(&mut self.out, (&name, sites), noun, self.options.width)?;
         }
         if let Some(forecast) = &record.forecast {
             self.separate()?;

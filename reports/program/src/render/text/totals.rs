@@ -41,9 +41,6 @@ impl<W: Write> Text<W> {
         if let Some(proofs) = &summary.proofs {
             writeln!(self.out, "  {}", self.wrapped(&proofs::in_short(proofs, noun), 4))?;
         }
-        if let Some(sites) = &summary.call_sites {
-            writeln!(self.out, "  {}", self.wrapped(&call_sites::in_short(sites, noun), 4))?;
-        }
         self.finding_totals(summary)?;
         for gate in &summary.failed_gates {
             let style =
@@ -51,6 +48,7 @@ impl<W: Write> Text<W> {
             let message = printable(gate.message.as_str());
             writeln!(self.out, "  {style}gate{style:#}: {}", self.wrapped(&message, 4))?;
         }
+        call_sites::totals(&mut self.out, summary, self.has_call_sites, self.options.width)?;
         forecast::totals(&mut self.out, summary)?;
         // What consumers do with a single file was written with it.
         if !summary.readings.is_empty() && summary.with_section > 1 {
