@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use askama::Template;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{
-    CallSites, Coverage, CoverageTotal, ForecastTotal, ProofBytes, ProofTotal, ReadingTotal,
-    Severity, Summary, SuppressedCount, Table,
+    CallSites, Coverage, CoverageTotal, ForecastTotal, ReadingTotal, Severity, Summary,
+    SuppressedCount, Table,
 };
 
 use crate::page::safe;
@@ -277,7 +277,10 @@ fn facts(summary: &Summary<'_>) -> Vec<Fact> {
         facts.push(Fact { label: "Suppressed", text });
     }
     if let Some(proofs) = &summary.proofs {
-        facts.push(Fact { label: "Compared with the code", text: proofs_in_short(proofs, noun) });
+        facts.push(Fact {
+            label: "Compared with the code",
+            text: in_files(proofs.files, proofs.proofs.sentences(noun), "there are no rows"),
+        });
     }
     if let Some(sites) = &summary.call_sites {
         let label = "Call sites, by a walker that looks up the return address itself";
@@ -308,24 +311,6 @@ fn left_out(summary: &Summary<'_>) -> Vec<String> {
         format!("{} not a regular file ({kind})", grouped(of.count))
     }));
     kinds
-}
-
-fn proofs_in_short(total: &ProofTotal, noun: &str) -> String {
-    let of = |name: &str, bytes: &ProofBytes| {
-        let share = percent(bytes.proven, bytes.total());
-        let mut parts = vec![format!("{share} of {name} is right")];
-        let others = [
-            (bytes.refuted, "wrong"),
-            (bytes.unknown, "unknown"),
-            (bytes.unreached, "not reached"),
-        ];
-        let some = others.into_iter().filter(|(number, _)| *number > 0);
-        parts.extend(some.map(|(number, what)| format!("{} {what}", counted(number, "byte"))));
-        parts.join(", ")
-    };
-    let sframe = total.proofs.sframe.as_ref().map(|bytes| of("SFrame", bytes));
-    let cfi = total.proofs.cfi.as_ref().map(|bytes| of(noun, bytes));
-    in_files(total.files, sframe.into_iter().chain(cfi).collect(), "there are no rows")
 }
 
 fn in_files(files: u64, parts: Vec<String>, nothing: &str) -> String {

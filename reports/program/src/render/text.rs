@@ -6,7 +6,6 @@ pub(crate) mod evidence;
 mod forecast;
 mod known;
 mod place;
-mod proofs;
 mod readings;
 mod totals;
 

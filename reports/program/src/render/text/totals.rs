@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{BOLD, Text, call_sites, coverage, forecast, proofs, readings, severity_style};
+use super::{BOLD, Text, call_sites, coverage, forecast, readings, severity_style};
 use sframe_input::Special;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
@@ -38,8 +38,15 @@ impl<W: Write> Text<W> {
             writeln!(self.out, "  none of {whose} {code} of code has stack-trace entries")?;
             self.functions_without_section(summary)?;
         }
-        if let Some(proofs) = &summary.proofs {
-            writeln!(self.out, "  {}", self.wrapped(&proofs::in_short(proofs, noun), 4))?;
+        if let Some(total) = &summary.proofs {
+            let sentences = total.proofs.sentences(noun);
+            let proofs = match sentences.is_empty() {
+                true => ": there are no rows".to_owned(),
+                false => format!(", {}", sentences.join("; ")),
+            };
+            let files = counted(total.files, "file");
+            let text = format!("compared with the code of {files}{proofs}");
+            writeln!(self.out, "  {}", self.wrapped(&text, 4))?;
         }
         self.finding_totals(summary)?;
         for gate in &summary.failed_gates {
