@@ -5,7 +5,8 @@
 //!
 //! A producer that makes a mistake makes it in every function of that shape, so differences are grouped. Differences
 //! have *one pattern* if they are in the same fields, between the same kinds of values with the same base registers, at
-//! the same distance. `CFA = rsp+16` where CFI has `rsp+8` has the same pattern as `rsp+24` and `rsp+16`.
+//! the same distance. `CFA = rsp+16` where CFI has `rsp+8` has the same pattern as `rsp+24` and `rsp+16`. Differences are
+//! reported as one if they also break the same rule, in the same ELF section, and the code proves the same witness wrong.
 //!
 //! ```no_run
 //! use sframe_oracle::account::{Options, account};
@@ -25,6 +26,7 @@
 
 mod defects;
 mod differences;
+mod group;
 mod ledger;
 mod message;
 mod pattern;
@@ -43,6 +45,7 @@ use crate::code::Code;
 use crate::compare::{Fields, FunctionCounts, Proofs, Ruling, Sums, Totals, compare_file};
 use crate::coverage::Cause;
 use crate::witness::CodeRange;
+use group::Judge;
 use ledger::Ledger;
 
 /// The number of example functions for a cause.
@@ -146,9 +149,11 @@ pub struct Difference<'c> {
     pub sframe: Option<Frame>,
     /// CFI's function and its frame, if CFI describes the code and was compared.
     pub cfi: Option<CfiFrame<'c>>,
-    /// What the code proves, if the difference is one from the code. An [arbiter](crate::compare::Arbiter) decides
-    /// others.
+    /// Who is wrong, as far as the code proves it. `None` if it was not asked: a file with very many differences has only
+    /// some of them decided.
     pub ruling: Option<Ruling>,
+    /// Whether this is no difference between SFrame and CFI: the code alone refutes the row.
+    pub is_of_code: bool,
     /// Other occurrences of the same pattern; `None` with [`Keep::All`], where a difference represents no others.
     pub similar: Option<Similar>,
     /// An earlier range in this function has the same pattern: [`Account::counts`] counts a pattern once per function.
@@ -202,7 +207,8 @@ pub fn account_each<'c>(
 ) -> Account<'c> {
     let compared = if options.witnesses == Witnesses::Code { &[] } else { cfi };
     let mut contexts: Vec<_> = compared.iter().map(RowContext::new).collect();
-    let mut ledger = Ledger::new(elf, sections, compared, &mut contexts, options);
+    let judge = Judge::new(elf, sections, cfi);
+    let mut ledger = Ledger::new(judge, elf, sections, compared, &mut contexts, options);
     let totals = match options.witnesses {
         Witnesses::Code => Totals::default(),
         Witnesses::Cfi | Witnesses::All => compare_file(elf, sections, cfi, &mut ledger),

@@ -16,7 +16,7 @@ const CODE_ALONE: Options = Options { witnesses: Witnesses::Code, ..ALL };
 
 /// `RULE at START..END: CFA by the code`, for each difference of a rule of the group `code`.
 fn contradictions(account: &Account<'_>) -> Vec<String> {
-    let of_code = account.differences.iter().filter(|one| one.ruling.is_some());
+    let of_code = account.differences.iter().filter(|one| one.is_of_code);
     of_code
         .map(|one| {
             let Some(ruling) = one.ruling else { return String::new() };
@@ -130,7 +130,7 @@ fn compilers_contradict_no_code() {
 fn messages_have_both_values() {
     of_file("2.44/x86_64/cfi.o", &THOROUGH, |account| {
         let at = |address| {
-            let mut all = account.differences.iter().filter(|one| one.ruling.is_some());
+            let mut all = account.differences.iter().filter(|one| one.is_of_code);
             all.find(|one| one.start.address == address).expect("a contradiction")
         };
         let inherited = at(0x16);
@@ -156,7 +156,7 @@ fn functions_that_are_entered_in_another_way_are_not_judged() {
         assert!(proofs.refuted == 0 && proofs.proven < 300, "{proofs:?}");
         // SFrame is as after a call. It differs from CFI, so the arbiter decides.
         let both = account(elf, sections, cfi, &THOROUGH);
-        assert!(both.differences.iter().any(|one| one.ruling.is_none()));
+        assert!(both.differences.iter().any(|one| !one.is_of_code));
     });
 }
 

@@ -105,7 +105,7 @@ fn compared(
     };
     let account = account(elf, &sections, &cfi, &options);
     assert_eq!(account.sums, totals.bytes);
-    let mut gatherer = Gatherer::new(elf, &sections, &cfi);
+    let mut gatherer = Gatherer::new(elf, &sections);
     let differences = account.differences.iter();
     let differences = differences
         .map(|difference| (difference.finding.clone(), gatherer.gather(difference)))

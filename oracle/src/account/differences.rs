@@ -1,4 +1,4 @@
-//! Groups differences by pattern: the first of each is kept, and the others are counted with it. On request, every
+//! Groups differences by origin: the first of each group is kept, and the others are counted with it. On request, every
 //! difference is kept.
 
 use std::collections::HashMap;
@@ -9,6 +9,7 @@ use sframe_validator::rules::Rule;
 use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::defects::about_file;
+use super::group::{Group, Judge};
 use super::message::{self, Marked};
 use super::pattern::Pattern;
 use super::place::{Place, Wanted, find_rows, function_of};
@@ -18,11 +19,11 @@ use crate::compare::{Contradiction, Fields, Range, Reason, Ruling, Wrong};
 use crate::rules::{code, comparison};
 use crate::witness::{Marks, SframeFunction};
 
-/// The maximum number of distinct patterns in a file. A producer makes a handful of mistakes, but malicious files can
-/// have one per row. Patterns beyond the maximum are merged into one for each rule.
-const MAX_PATTERNS: usize = 1024;
+/// The maximum number of groups in a file. A producer makes a handful of mistakes, but malicious files can have one per row.
+/// Groups beyond the maximum are merged into one for each rule.
+const MAX_GROUPS: usize = 1024;
 
-/// A pattern, and its occurrences.
+/// The occurrences of a group.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     all: Similar,
@@ -49,8 +50,10 @@ struct Case<'c> {
     fields: Fields,
     sframe: Option<SframeFrame>,
     cfi: Option<CfiFrame<'c>>,
-    /// What the code proves, if it was asked already.
+    /// What the code proves, if it was asked.
     ruling: Option<Ruling>,
+    /// Whether the code alone refutes the row.
+    is_of_code: bool,
 }
 
 /// A function of SFrame, and its frame at a PC.
@@ -66,16 +69,23 @@ impl Case<'_> {
         in_sframe.or_else(|| self.cfi.map(|cfi| FunctionId::Cfi(cfi.function.start())))
     }
 
-    /// What both sides have in common with those of other differences. The other side is the code, if it was asked.
+    /// Asks the code who is wrong, unless it is known.
+    fn ask(&mut self, judge: &mut Judge<'_>) {
+        if let (None, Some(sframe), Some(cfi)) = (self.ruling, self.sframe, self.cfi) {
+            let (range, frames) = ((self.start, self.end), (&sframe.frame, &cfi.frame));
+            self.ruling = Some(judge.rule(range, self.fields, frames));
+        }
+    }
+
+    /// What both sides have in common with those of other differences.
     fn pattern(&self) -> Option<Pattern> {
         let (sframe, cfi) = (self.sframe.map(|of| of.frame), self.cfi.map(|of| of.frame));
         let (stated, other) = match self.ruling {
-            None => (sframe?, cfi?),
-            Some(Ruling { reason: Reason::Proof { known, .. }, .. }) => {
+            Some(Ruling { reason: Reason::Proof { known, .. }, .. }) if self.is_of_code => {
                 let stated = sframe.or(cfi)?;
                 (stated, known.instead_of(&stated))
             }
-            Some(_) => return None,
+            _ => (sframe?, cfi?),
         };
         Some(Pattern::of(self.fields, &stated, &other))
     }
@@ -85,7 +95,7 @@ impl Case<'_> {
 #[derive(Clone, Copy, Debug)]
 struct Kept<'c> {
     case: Case<'c>,
-    /// The pattern has occurred in this function before.
+    /// The group has occurred in this function before.
     repeats: bool,
 }
 
@@ -98,13 +108,13 @@ struct Culprit {
     row_start: u64,
     /// The rule broken in the first range.
     rule: &'static Rule,
-    pattern: Pattern,
+    group: Group,
 }
 
 /// Collects differences.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Differences<'c> {
-    patterns: HashMap<Pattern, Seen>,
+    groups: HashMap<Group, Seen>,
     /// The row that differed last: rows are visited one after the other.
     last: Option<Culprit>,
     kept: Vec<Kept<'c>>,
@@ -112,7 +122,13 @@ pub(super) struct Differences<'c> {
 
 impl<'c> Differences<'c> {
     /// Adds a range where SFrame and CFI differ.
-    pub(super) fn range(&mut self, range: &Range<'c>, fields: Fields, tally: &mut Tally) {
+    pub(super) fn range(
+        &mut self,
+        range: &Range<'c>,
+        fields: Fields,
+        judge: &mut Judge<'_>,
+        tally: &mut Tally,
+    ) {
         let (Some(in_sframe), Some(in_cfi)) = (range.sframe, range.cfi) else { return };
         let (Some(sframe), Some(cfi)) = (in_sframe.frame, in_cfi.frame) else { return };
         let case = Case {
@@ -123,12 +139,18 @@ impl<'c> Differences<'c> {
             sframe: Some(SframeFrame { function: in_sframe.function, frame: sframe }),
             cfi: Some(CfiFrame { function: in_cfi.function, frame: cfi }),
             ruling: None,
+            is_of_code: false,
         };
-        self.add(case, range.row_start.unwrap_or(range.start), tally);
+        self.add(case, range.row_start.unwrap_or(range.start), judge, tally);
     }
 
     /// Adds a range whose rows the code proves wrong.
-    pub(super) fn contradiction(&mut self, found: &Contradiction<'c>, tally: &mut Tally) {
+    pub(super) fn contradiction(
+        &mut self,
+        found: &Contradiction<'c>,
+        judge: &mut Judge<'_>,
+        tally: &mut Tally,
+    ) {
         let Contradiction { start, end, wrong, fields, sframe, cfi, truth } = *found;
         // A right row of SFrame is not the one to report.
         let sframe = sframe.filter(|_| wrong != Wrong::Cfi);
@@ -148,31 +170,43 @@ impl<'c> Differences<'c> {
                 wrong,
                 reason: Reason::Proof { address: start.address, known: truth },
             }),
+            is_of_code: true,
         };
-        self.add(case, row_start, tally);
+        self.add(case, row_start, judge, tally);
     }
 
-    fn add(&mut self, case: Case<'c>, row_start: u64, tally: &mut Tally) {
+    fn add(
+        &mut self,
+        mut case: Case<'c>,
+        row_start: u64,
+        judge: &mut Judge<'_>,
+        tally: &mut Tally,
+    ) {
         let Some(function) = case.function() else { return };
+        let every_range = tally.options().keep == Keep::All;
         let known =
             self.last.filter(|last| last.function == function && last.row_start == row_start);
+        // Groups must not depend on how many differences are kept.
+        if known.is_none() && judge.has_time() {
+            case.ask(judge);
+        }
         let known = known.or_else(|| {
-            let (rule, pattern) = (case.rule, case.pattern()?);
-            let room = self.patterns.len() < MAX_PATTERNS || self.patterns.contains_key(&pattern);
-            let pattern = if room { pattern } else { Pattern::Rest(rule.name) };
-            Some(Culprit { function, row_start, rule, pattern })
+            let (rule, group) = (case.rule, self.group(&case, judge)?);
+            Some(Culprit { function, row_start, rule, group })
         });
-        let Some(Culprit { rule, pattern, .. }) = known else { return };
-        self.last = Some(Culprit { function, row_start, rule, pattern });
+        if every_range {
+            case.ask(judge);
+        }
+        let Some(Culprit { rule, group, .. }) = known else { return };
+        self.last = Some(Culprit { function, row_start, rule, group });
         let bytes = case.end - case.start.address;
-        let seen = self.patterns.entry(pattern).or_default();
+        let seen = self.groups.entry(group).or_default();
         let elsewhere = seen.last != Some(function);
         seen.last = Some(function);
         seen.all.functions += u64::from(elsewhere);
         seen.all.ranges += 1;
         seen.all.bytes = seen.all.bytes.saturating_add(bytes);
         tally.count(rule, u64::from(elsewhere));
-        let every_range = tally.options().keep == Keep::All;
         if every_range || seen.all.ranges == 1 && tally.keep(rule) {
             if !every_range {
                 seen.kept = Some((self.kept.len(), bytes));
@@ -181,10 +215,20 @@ impl<'c> Differences<'c> {
         }
     }
 
+    /// The group of a difference. Beyond the maximum, there is one for each rule.
+    fn group(&self, case: &Case<'_>, judge: &Judge<'_>) -> Option<Group> {
+        let rule = case.rule.name;
+        let (section, wrong) = (judge.section(case.start), case.ruling.map(|ruling| ruling.wrong));
+        let group = Group { rule, pattern: case.pattern()?, section, wrong };
+        let has_room = self.groups.len() < MAX_GROUPS || self.groups.contains_key(&group);
+        let rest = Group { rule, pattern: Pattern::Rest, section: None, wrong: None };
+        Some(if has_room { group } else { rest })
+    }
+
     /// Hands the differences that were kept to `found`, ordered by place, with all details.
     pub(super) fn finish(self, sections: &[Section<'_>], found: &mut dyn FnMut(Difference<'c>)) {
         let mut similar = vec![None; self.kept.len()];
-        for Seen { all, kept, .. } in self.patterns.into_values() {
+        for Seen { all, kept, .. } in self.groups.into_values() {
             let Some((number, bytes)) = kept else { continue };
             if let Some(similar) = similar.get_mut(number) {
                 *similar = Some(Similar {
@@ -195,14 +239,14 @@ impl<'c> Differences<'c> {
             }
         }
         let wanted = |(asked_by, kept): (usize, &Kept<'_>)| {
-            let Case { start, sframe, cfi, ruling, .. } = kept.case;
+            let Case { start, sframe, cfi, is_of_code, .. } = kept.case;
             let function = sframe?.function;
             Some(Wanted {
                 asked_by,
                 section: function.section,
                 function: function.index,
                 address: start.address,
-                cfi: cfi.filter(|_| ruling.is_none()).map(|cfi| cfi.frame),
+                cfi: cfi.filter(|_| !is_of_code).map(|cfi| cfi.frame),
                 row: None,
             })
         };
@@ -227,6 +271,7 @@ impl<'c> Differences<'c> {
                 sframe: case.sframe.map(|sframe| sframe.frame),
                 cfi: case.cfi,
                 ruling: case.ruling,
+                is_of_code: case.is_of_code,
                 similar,
                 repeats,
             });
@@ -273,7 +318,7 @@ impl Case<'_> {
             marks: Marks::of_cie(function.cie()),
             no_rows: false,
         });
-        match (self.ruling, sframe, cfi) {
+        match (self.ruling.filter(|_| self.is_of_code), sframe, cfi) {
             (Some(Ruling { wrong, reason: Reason::Proof { known, .. } }), sframe, cfi) => {
                 sframe.or(cfi).map_or_else(String::new, |stated| {
                     message::contradiction(self.fields, (wrong, noun), stated, &known, abi)
@@ -297,12 +342,14 @@ impl Case<'_> {
 #[cfg(test)]
 mod tests {
     use sframe_validator::Abi;
+    use sframe_validator::elf::Elf;
     use sframe_validator::unwind::{Cfa, Recovery, Register};
 
     use super::*;
     use crate::account::Options;
     use crate::cfi::{Cfi, Fde, Kind};
-    use crate::compare::Verdict;
+    use crate::code::Known;
+    use crate::compare::{Stated, Verdict};
     use crate::witness::Statement;
 
     fn frame(register: u32, cfa: i64, ra: i64) -> Frame {
@@ -324,35 +371,75 @@ mod tests {
         look(cfi.functions().next().expect("one function"));
     }
 
+    /// A range of a byte in which SFrame has another CFA than CFI.
+    fn range(number: u32, start: u64, cfa: i64, fde: Fde<'_>) -> Range<'_> {
+        let (function, frame) = (function(number), frame(7, 8, -8));
+        Range {
+            section: 0,
+            start,
+            end: start + 1,
+            verdict: Verdict::Different(Fields::CFA),
+            undecided: Fields::default(),
+            sframe: Some(Statement { function, frame: Some(frame) }),
+            row_start: None,
+            cfi: Some(Statement { function: fde, frame: Some(self::frame(7, cfa, -8)) }),
+        }
+    }
+
+    /// The same frames in `.plt` and in `.text`, and as a row that the code refutes.
+    #[test]
+    fn sections_and_rules_are_apart() {
+        let file = sframe_corpus::read("golden/2.44/x86_64/shared.so");
+        let elf = Elf::parse(&file).expect("ELF");
+        let in_section = |name: &[u8]| {
+            elf.code_sections().find(|it| it.name.bytes() == name).expect("there is one").address
+        };
+        with_function(|fde| {
+            let mut tally = Tally::new(&Options::default());
+            let mut judge = Judge::new(&elf, &[], &[]);
+            let mut differences = Differences::default();
+            let ranges = [b".plt".as_slice(), b".text", b".text"].map(in_section);
+            for (number, start) in (0..).zip(ranges) {
+                let one = range(number, start, 16, fde);
+                differences.range(&one, Fields::CFA, &mut judge, &mut tally);
+            }
+            assert_eq!(differences.groups.len(), 2);
+            let stated = Stated { function: function(3), row_start: 0, frame: frame(7, 8, -8) };
+            let cfa = Some(Cfa::RegisterOffset { register: Register(7), offset: 16 });
+            let truth = Known { cfa, ra: None, fp: None, ra_signed: false };
+            let (start, end) = (CodeAddress::absolute(ranges[1]), ranges[1] + 1);
+            let (wrong, fields, sframe) = (Wrong::Undecided, Fields::CFA, Some(stated));
+            let found = Contradiction { start, end, wrong, fields, sframe, cfi: None, truth };
+            differences.contradiction(&found, &mut judge, &mut tally);
+            assert_eq!(differences.groups.len(), 3);
+            let mut kept = Vec::new();
+            differences.finish(&[], &mut |one| kept.push((one.finding.rule.name, one.similar)));
+            kept.sort_unstable_by_key(|(rule, similar)| (*rule, similar.map(|it| it.ranges)));
+            let ranges: Vec<_> = kept.iter().map(|(_, it)| it.map(|it| it.ranges)).collect();
+            assert_eq!(ranges, [Some(0), Some(1), Some(0)], "{kept:?}");
+        });
+    }
+
     /// More patterns than the maximum, each in a different function.
     #[test]
     fn patterns_beyond_the_limit_are_one() {
         with_function(|fde| {
             let mut tally = Tally::new(&Options { keep: Keep::First(5000), ..Options::default() });
+            let file = sframe_corpus::read("golden/2.44/x86_64/static.exe");
+            let elf = Elf::parse(&file).expect("ELF");
+            let mut judge = Judge::new(&elf, &[], &[]);
             let mut differences = Differences::default();
             let count = 3000;
             for number in 0..count {
-                let cfi = frame(7, 16 + i64::from(number), -8);
-                let range = Range {
-                    section: 0,
-                    start: 0x1000 + u64::from(number),
-                    end: 0x1001 + u64::from(number),
-                    verdict: Verdict::Different(Fields::CFA),
-                    undecided: Fields::default(),
-                    sframe: Some(Statement {
-                        function: function(number),
-                        frame: Some(frame(7, 8, -8)),
-                    }),
-                    row_start: None,
-                    cfi: Some(Statement { function: fde, frame: Some(cfi) }),
-                };
-                differences.range(&range, Fields::CFA, &mut tally);
+                let start = 0x1000 + u64::from(number);
+                let range = range(number, start, 16 + i64::from(number), fde);
+                differences.range(&range, Fields::CFA, &mut judge, &mut tally);
             }
-            assert_eq!(differences.patterns.len(), MAX_PATTERNS + 1);
+            assert_eq!(differences.groups.len(), MAX_GROUPS + 1);
             assert_eq!(tally.counts().iter().map(|(_, count)| *count).sum::<u64>(), 3000);
             let mut kept = Vec::new();
             differences.finish(&[], &mut |difference| kept.push(difference));
-            assert_eq!(kept.len(), MAX_PATTERNS + 1);
+            assert_eq!(kept.len(), MAX_GROUPS + 1);
             let rest = Similar { functions: 1975, ranges: 1975, bytes: 1975 };
             assert_eq!(kept.last().expect("many").similar, Some(rest));
             let others = |kept: &Difference<'_>| kept.similar.expect("by pattern").bytes;

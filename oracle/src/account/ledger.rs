@@ -6,6 +6,7 @@ use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Section, Version};
 
 use super::differences::Differences;
+use super::group::Judge;
 use super::place::function_of;
 use super::tally::Tally;
 use super::undecided::Reasons;
@@ -56,6 +57,7 @@ pub(super) struct Ledger<'s, 'c, 'x> {
     losses: Vec<Loss>,
     limits: Vec<Limited<'c>>,
     differences: Differences<'c>,
+    judge: Judge<'s>,
     proofs: Option<Proofs>,
     findings: Vec<Finding>,
     undecided: Reasons,
@@ -67,6 +69,7 @@ pub(super) struct Ledger<'s, 'c, 'x> {
 
 impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     pub(super) fn new(
+        judge: Judge<'s>,
         elf: &Elf<'_>,
         sections: &'s [Section<'s>],
         cfi: &'c [Cfi<'c>],
@@ -91,6 +94,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             losses: Cause::ALL.map(loss).into(),
             limits: Vec::new(),
             differences: Differences::default(),
+            judge,
             proofs: None,
             findings,
             undecided,
@@ -219,8 +223,8 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
 
     /// Holds the rows against the code of the file.
     pub(super) fn prove(&mut self, code: &Code<'_>, elf: &Elf<'_>, cfi: &'c [Cfi<'c>]) {
-        let (differences, tally) = (&mut self.differences, &mut self.tally);
-        let mut add = |found: &Contradiction<'c>| differences.contradiction(found, tally);
+        let (differences, judge, tally) = (&mut self.differences, &mut self.judge, &mut self.tally);
+        let mut add = |found: &Contradiction<'c>| differences.contradiction(found, judge, tally);
         self.proofs = Some(prove(code, elf, self.sections, cfi, &mut add));
     }
 
@@ -282,7 +286,7 @@ impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
     fn range(&mut self, range: &Range<'c>) {
         match range.verdict {
             Verdict::Different(fields) => {
-                self.differences.range(range, fields, &mut self.tally);
+                self.differences.range(range, fields, &mut self.judge, &mut self.tally);
                 if !range.undecided.is_empty() {
                     self.undecided.range(range);
                 }

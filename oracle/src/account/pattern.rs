@@ -9,8 +9,8 @@ use crate::compare::Fields;
 pub(super) enum Pattern {
     /// The fields, and both values of each. The offset of the second is relative to the first, whose offset is zero.
     Shape(Fields, (Cfa, Cfa), [(Recovery, Recovery); 2], (bool, bool)),
-    /// Any pattern of a rule, identified by name.
-    Rest(&'static str),
+    /// Any pattern.
+    Rest,
 }
 
 impl Pattern {

@@ -1,5 +1,6 @@
 //! Executes a function abstractly, along every path.
 
+mod enter;
 mod visit;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -253,11 +254,11 @@ impl<'c> Flow<'c> {
         let Some(block) = self.block(number) else { return };
         let mut state = block.state.clone();
         state.start_block();
-        // As long as this is kept, a stack with other content has another place in memory.
+        // As long as this is kept, slots with other content have another place in memory.
         let slots = state.slots.clone();
         let mut course = Course { at: first, sp: Packed::UNKNOWN };
         self.follow(number, &mut course, &mut state, queue, news, surroundings);
-        let is_steady = !state.has_written_frame() && state.slots.is_shared_with(&slots);
+        let is_steady = !state.has_written_frame() && state.slots.is_like(&slots);
         if let Some(block) = self.block_mut(number) {
             (block.last, block.is_steady) = (course.at, is_steady);
         }
@@ -478,46 +479,6 @@ impl<'c> Flow<'c> {
             known.extend(found);
             known.sort_unstable();
             known.dedup();
-        }
-    }
-
-    /// Enters a block in a state.
-    fn enter(&mut self, edge: Edge, state: &State, queue: &mut Queue, news: &mut News) {
-        let is_open = self.is_open && !matches!(edge.origin, Origin::Presumed(_));
-        if is_open && state.holds_callers() {
-            let mut state = state.clone();
-            state.forget_callers();
-            return self.join(edge, &state, queue, news);
-        }
-        self.join(edge, state, queue, news);
-    }
-
-    /// Enters a block in exactly this state.
-    fn join(&mut self, edge: Edge, state: &State, queue: &mut Queue, news: &mut News) {
-        let block = usize::try_from(edge.to).ok().and_then(|to| self.blocks.get_mut(to));
-        let Some(place) = block else { return };
-        let Some(block) = place else {
-            *place = Some(Block::entered(edge.origin, state.clone()));
-            return queue.push(self.listing.block_address(edge.to), edge.to);
-        };
-        let origin = block.origin;
-        if block.state.contradicts(state) {
-            // One of both ways is wrong: a call does not return, or an entry is none.
-            match origin.max(edge.origin) {
-                Origin::Jump => {}
-                Origin::Call(call) => {
-                    news.is_refuted |= self.listing.end_at(call);
-                    return;
-                }
-                Origin::Presumed(entry) => {
-                    news.is_refuted |= self.refuted_entries.insert(entry);
-                    return;
-                }
-            }
-        }
-        block.origin = origin.min(edge.origin);
-        if block.state.join(state) {
-            queue.push(self.listing.block_address(edge.to), edge.to);
         }
     }
 }

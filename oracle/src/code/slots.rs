@@ -29,18 +29,22 @@ impl Slot {
     }
 }
 
-/// What is known about the function's stack. Most blocks of a function change nothing in it: their states share it.
+/// What is known about the function's stack.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Slots(Rc<Content>);
+pub(super) struct Slots {
+    /// Most blocks of a function save nothing: their states share what was saved.
+    saved: Rc<Saved>,
+    blur: Blur,
+}
 
+/// The slots with a known value.
 #[derive(Clone, Debug)]
-struct Content {
+struct Saved {
     /// Of these, the first `count` are in use.
     known: [Slot; MOST],
     count: usize,
     /// None of them is at a lower offset from the CFA, or relative to another base.
     lowest: i32,
-    blur: Blur,
 }
 
 /// What was stored with unknown content, or at unknown places.
@@ -54,12 +58,14 @@ struct Blur {
     replaced: Registers,
 }
 
-impl Blur {
-    const fn nothing() -> Blur {
-        let none = Registers::of_set(0);
-        Blur { stored: (i32::MAX, i32::MIN), escaped: none, replaced: none }
+impl Default for Blur {
+    fn default() -> Blur {
+        let (escaped, replaced) = Default::default();
+        Blur { stored: (i32::MAX, i32::MIN), escaped, replaced }
     }
+}
 
+impl Blur {
     fn with(self, other: Blur) -> Blur {
         let (start, end) = self.stored;
         Blur {
@@ -106,13 +112,13 @@ impl Blur {
     }
 }
 
-impl Default for Content {
-    fn default() -> Content {
-        Content { known: [EMPTY; MOST], count: 0, lowest: i32::MAX, blur: Blur::nothing() }
+impl Default for Saved {
+    fn default() -> Saved {
+        Saved { known: [EMPTY; MOST], count: 0, lowest: i32::MAX }
     }
 }
 
-impl Content {
+impl Saved {
     fn known(&self) -> &[Slot] {
         self.known.get(..self.count).unwrap_or_default()
     }
@@ -158,7 +164,7 @@ impl Content {
     }
 
     /// The slots that do not hold the same in `other`. Most are at the same position in both.
-    fn without<'c>(&'c self, other: &'c Content) -> impl Iterator<Item = Slot> + 'c {
+    fn without<'c>(&'c self, other: &'c Saved) -> impl Iterator<Item = Slot> + 'c {
         self.known().iter().enumerate().filter_map(|(index, slot)| {
             let is_in_place = other.known().get(index) == Some(slot);
             (!is_in_place && other.load(slot.address) != slot.value).then_some(*slot)
@@ -169,16 +175,14 @@ impl Content {
 impl Slots {
     /// The 8 bytes at an address.
     pub(super) fn load(&self, address: Packed) -> Packed {
-        self.0.load(address)
+        self.saved.load(address)
     }
 
     /// Stores `size` bytes. Stores to unknown addresses change no slot: compilers save registers only at known places,
     /// and other pointers do not lead there.
     pub(super) fn store(&mut self, address: Packed, size: u8, value: Packed) {
         let Some(place) = address.place() else {
-            if value.is_callers() {
-                self.blur(self.0.blur.with_value(value));
-            }
+            self.blur = self.blur.with_value(value);
             return;
         };
         let is_kept = |slot: &Slot| match slot.address.distance_from(address) {
@@ -187,36 +191,29 @@ impl Slots {
         };
         // Most functions store below what they stored before.
         let end = place.offset.saturating_add(size.into());
-        if place.base != Base::Cfa || end > self.0.lowest {
+        if place.base != Base::Cfa || end > self.saved.lowest {
             let is_replaced = |slot: &&Slot| !is_kept(slot) && slot.value != value;
-            let replaced = self.0.known().iter().filter(is_replaced);
-            self.blur(replaced.fold(self.0.blur, Blur::without_slot));
+            let replaced = self.saved.known().iter().filter(is_replaced);
+            self.blur = replaced.fold(self.blur, Blur::without_slot);
             self.retain(is_kept);
         }
-        if size == 8 && value.is_worth_saving() && self.0.count < MOST {
-            Rc::make_mut(&mut self.0).add(Slot { address, value });
+        if size == 8 && value.is_worth_saving() && self.saved.count < MOST {
+            Rc::make_mut(&mut self.saved).add(Slot { address, value });
             return;
         }
-        self.blur(self.0.blur.with_bytes(place, size.into()).with_value(value));
+        self.blur = self.blur.with_bytes(place, size.into()).with_value(value);
     }
 
     /// Stores an unknown number of bytes. Compilers do so only in their own variables, so that slots keep their content.
     pub(super) fn fill(&mut self, address: Packed) {
         if let Some(place) = address.place() {
-            self.blur(self.0.blur.with_bytes(place, i32::MAX));
-        }
-    }
-
-    /// Replaces what was stored with unknown content.
-    fn blur(&mut self, blur: Blur) {
-        if self.0.blur != blur {
-            Rc::make_mut(&mut self.0).blur = blur;
+            self.blur = self.blur.with_bytes(place, i32::MAX);
         }
     }
 
     /// Forgets everything below the stack pointer, which other functions may overwrite.
     pub(super) fn lose_below(&mut self, sp: Packed) {
-        if sp.offset_from_cfa().is_some_and(|sp| sp <= self.0.lowest) {
+        if sp.offset_from_cfa().is_some_and(|sp| sp <= self.saved.lowest) {
             return;
         }
         self.retain(|slot| slot.address.distance_from(sp).is_none_or(|distance| distance >= 0));
@@ -224,40 +221,41 @@ impl Slots {
 
     /// Keeps the slots that `keep` accepts.
     fn retain(&mut self, keep: impl Fn(&Slot) -> bool) {
-        if !self.0.known().iter().all(&keep) {
-            Rc::make_mut(&mut self.0).retain(keep);
+        if !self.saved.known().iter().all(&keep) {
+            Rc::make_mut(&mut self.saved).retain(keep);
         }
     }
 
-    /// Whether this and `other` certainly say the same, because they share their content.
-    pub(super) fn is_shared_with(&self, other: &Slots) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
+    /// Whether this and `other` certainly say the same.
+    pub(super) fn is_like(&self, other: &Slots) -> bool {
+        Rc::ptr_eq(&self.saved, &other.saved) && self.blur == other.blur
     }
 
     /// Keeps only what is also true in `other`. Returns whether something was lost.
     pub(super) fn join(&mut self, other: &Slots) -> bool {
-        if Rc::ptr_eq(&self.0, &other.0) {
-            return false;
+        let before = self.blur;
+        self.blur = before.with(other.blur);
+        if Rc::ptr_eq(&self.saved, &other.saved) {
+            return self.blur != before;
         }
-        let mut blur = self.0.blur.with(other.0.blur);
-        let mut lost = self.0.without(&other.0).peekable();
-        let changed = lost.peek().is_some();
-        blur = lost.chain(other.0.without(&self.0)).fold(blur, Blur::with_slot);
-        let changed = changed || blur != self.0.blur;
-        if blur == other.0.blur && self.0.known() == other.0.known() {
-            self.0 = Rc::clone(&other.0);
-        } else if changed {
-            let content = Rc::make_mut(&mut self.0);
-            content.retain(|slot| other.0.load(slot.address) == slot.value);
-            content.blur = blur;
+        let mut lost = self.saved.without(&other.saved).peekable();
+        let has_lost = lost.peek().is_some();
+        let blur = lost.chain(other.saved.without(&self.saved)).fold(self.blur, Blur::with_slot);
+        self.blur = blur;
+        if has_lost {
+            let saved = Rc::make_mut(&mut self.saved);
+            saved.retain(|slot| other.saved.load(slot.address) == slot.value);
         }
-        changed
+        if self.saved.known() == other.saved.known() {
+            self.saved = Rc::clone(&other.saved);
+        }
+        has_lost || blur != before
     }
 
     /// Where a value is, relative to the CFA.
     pub(super) fn find(&self, value: Value) -> Option<i32> {
         let value = Packed::from(value);
-        let places = self.0.known().iter().filter(|slot| slot.value == value);
+        let places = self.saved.known().iter().filter(|slot| slot.value == value);
         let mut in_frame =
             places.filter_map(|slot| slot.place()).filter(|place| place.base == Base::Cfa);
         in_frame.next().map(|place| place.offset)
@@ -267,7 +265,7 @@ impl Slots {
     /// stored in that part of the function's stack.
     pub(super) fn cannot_hold(&self, register: Number, offset: i32) -> bool {
         let is_blurred =
-            offset < self.0.blur.stored.1 && offset.saturating_add(8) > self.0.blur.stored.0;
+            offset < self.blur.stored.1 && offset.saturating_add(8) > self.blur.stored.0;
         offset < 0
             && !is_blurred
             && !self.may_be_elsewhere(register)
@@ -276,11 +274,11 @@ impl Slots {
 
     /// Whether something else was stored where the return address, which is the entry value of `register`, was saved.
     pub(super) fn has_replaced_ra(&self, register: Number) -> bool {
-        self.0.blur.replaced.meet(Registers::of(register).with(Registers::FRAME))
+        self.blur.replaced.meet(Registers::of(register).with(Registers::FRAME))
     }
 
     /// Whether the entry value of a register may be in a place that is not known.
     pub(super) fn may_be_elsewhere(&self, register: Number) -> bool {
-        usize::from(register) >= REGISTERS || self.0.blur.escaped.meet(Registers::of(register))
+        usize::from(register) >= REGISTERS || self.blur.escaped.meet(Registers::of(register))
     }
 }

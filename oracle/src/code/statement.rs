@@ -146,7 +146,7 @@ impl Facts<'_> {
     pub(crate) fn look_like(&self, view: &View) -> bool {
         let of = |register: Register| self.state.packed(number(register));
         [of(self.abi.sp()), of(self.abi.fp()), of(self.abi.ra())] == view.registers
-            && self.state.slots.is_shared_with(&view.slots)
+            && self.state.slots.is_like(&view.slots)
     }
 
     /// The parts of the frame that the code determines. Its CFA is relative to SP if the distance is known, else to FP.

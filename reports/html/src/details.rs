@@ -4,9 +4,7 @@
 use std::io;
 
 use serde::Serialize;
-use sframe_record::{
-    Coverage, ElfType, FunctionPlace, Proofs, Record, Section, SiteCounts, demangle,
-};
+use sframe_record::{Coverage, ElfType, FunctionPlace, Record, Section, UnwindTable, demangle};
 
 use crate::embed;
 use crate::evidence::{Evidence, MOST, evidence};
@@ -66,10 +64,12 @@ struct File {
     table: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     coverage: Option<CoverageRows>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proofs: Option<Proofs>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    calls: Option<[Option<SiteCounts>; 2]>,
+    /// How much the machine code proves, a sentence for each witness.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    proofs: Vec<u32>,
+    /// What a stack walker finds after calls, a sentence for each witness.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<u32>,
     /// The evidence of the file's listed findings, in their order.
     findings: Vec<Evidence>,
 }
@@ -172,6 +172,11 @@ fn file(strings: &mut Strings, record: &Record<'_>, listed: usize) -> File {
     let undecided = record.undecided.iter().take(MOST);
     let undecided = undecided.map(|of| (of.section, strings.of(&of.reason))).collect();
     let findings = record.findings.iter().take(listed);
+    let table = UnwindTable::noun_of(record.table);
+    let proofs = record.proofs.map(|proofs| proofs.sentences(table)).unwrap_or_default();
+    let proofs = proofs.iter().map(|sentence| strings.of(sentence)).collect();
+    let calls = record.call_sites.map(|sites| sites.sentences(table)).unwrap_or_default();
+    let calls = calls.iter().map(|sentence| strings.of(sentence)).collect();
     File {
         reason: record.reason.as_ref().map(|reason| strings.of(reason)),
         content: record.content.as_ref().map(|of| (of.size, strings.of(&of.hash))),
@@ -183,11 +188,11 @@ fn file(strings: &mut Strings, record: &Record<'_>, listed: usize) -> File {
         undecided,
         counts,
         suppressed,
-        table: sframe_record::UnwindTable::noun_of(record.table),
+        table,
         coverage: record.coverage.as_ref().map(|of| coverage(strings, of)),
-        proofs: record.proofs,
-        calls: record.call_sites.map(|sites| [sites.sframe, sites.cfi]),
-        findings: findings.map(|finding| evidence(strings, finding)).collect(),
+        proofs,
+        calls,
+        findings: findings.map(|finding| evidence(strings, finding, table)).collect(),
     }
 }
 

@@ -54,24 +54,20 @@ struct Rows {
     instructions: Vec<(String, u32)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wrong: Option<Wrong>,
+    /// Who is wrong, and why, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
-    undecided: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proof: Option<ProofRow>,
+    ruling: Option<u32>,
     /// The number of other functions with the same pattern, and their size in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     similar: Option<(u64, u64)>,
 }
 
-/// Address, instruction, CFA, RA, FP, whether RA is signed.
-type ProofRow = (String, u32, Option<u32>, Option<u32>, Option<u32>, u8);
-
 fn is_zero(number: &u8) -> bool {
     *number == 0
 }
 
-/// The evidence of a finding.
-pub(crate) fn evidence(strings: &mut Strings, finding: &Finding<'_>) -> Evidence {
+/// The evidence of a finding. `noun` is what people call the table that SFrame was compared with.
+pub(crate) fn evidence(strings: &mut Strings, finding: &Finding<'_>, noun: &str) -> Evidence {
     let context = finding.context.iter().take(MOST).map(|part| {
         let texts = [&part.bytes, &part.name, &part.value].map(|text| strings.of(text));
         let [bytes, name, value] = texts;
@@ -88,7 +84,7 @@ pub(crate) fn evidence(strings: &mut Strings, finding: &Finding<'_>) -> Evidence
         elf_section: finding.elf_section.as_ref().map(|name| strings.of(name)),
         field: field.map(|of| [&of.name, &of.value, &of.allowed].map(|text| strings.of(text))),
         context,
-        difference: finding.difference.as_ref().map(|of| rows(strings, of)),
+        difference: finding.difference.as_ref().map(|of| rows(strings, of, noun)),
     }
 }
 
@@ -114,7 +110,7 @@ fn code(strings: &mut Strings, of: &Code<'_>) -> CodeRow {
     )
 }
 
-fn rows(strings: &mut Strings, of: &Difference<'_>) -> Rows {
+fn rows(strings: &mut Strings, of: &Difference<'_>, noun: &str) -> Rows {
     let rows = of.table.iter().take(MOST).map(|line| {
         let side = match line.side {
             Side::Both => 0,
@@ -129,13 +125,6 @@ fn rows(strings: &mut Strings, of: &Difference<'_>) -> Rows {
     let instructions = instructions.map(|of| (of.address.to_string(), strings.of(&of.text)));
     let instructions = instructions.collect();
     let ruling = of.ruling.as_ref();
-    let proof = ruling.and_then(|ruling| ruling.proof.as_ref()).map(|proof| {
-        let [cfa, ra, fp] = [&proof.cfa, &proof.ra, &proof.fp]
-            .map(|text| text.as_ref().map(|text| strings.of(text)));
-        let instruction = strings.of(&proof.instruction.text);
-        let address = proof.instruction.address.to_string();
-        (address, instruction, cfa, ra, fp, u8::from(proof.ra_signed))
-    });
     let similar = of.similar.filter(|similar| similar.functions > 0);
     Rows {
         fields: of.fields.iter().take(MOST).map(|field| strings.of(field)).collect(),
@@ -143,8 +132,7 @@ fn rows(strings: &mut Strings, of: &Difference<'_>) -> Rows {
         cut: u8::from(of.cut || of.table.len() > MOST),
         instructions,
         wrong: ruling.map(|ruling| ruling.wrong),
-        undecided: ruling.and_then(|of| of.undecided.as_ref()).map(|text| strings.of(text)),
-        proof,
+        ruling: ruling.map(|ruling| strings.of(&ruling.sentence(noun))),
         similar: similar.map(|similar| (similar.functions, similar.bytes)),
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use askama::Template;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{
-    CallSiteTotal, Coverage, CoverageTotal, ForecastTotal, ProofBytes, ProofTotal, ReadingTotal,
-    Severity, SiteCounts, Summary, SuppressedCount, Table,
+    CallSites, Coverage, CoverageTotal, ForecastTotal, ReadingTotal, Severity, Summary,
+    SuppressedCount, Table,
 };
 
 use crate::page::safe;
@@ -107,8 +107,11 @@ impl Overview {
             mood,
             tiles: tiles(summary),
             coverage: coverage.collect(),
-            figures: (forecasts(summary).chain(packages(summary)).chain(readings(summary)))
-                .collect(),
+            figures: (forecasts(summary)
+                .chain(packages(summary))
+                .chain(call_sites(summary))
+                .chain(readings(summary)))
+            .collect(),
             facts: facts(summary),
             has_history,
             has_findings: summary.worst().is_some(),
@@ -134,6 +137,15 @@ fn packages(summary: &Summary<'_>) -> Option<Figures> {
         title: format!("What SFrame would cost {}", packages.subject(PACKAGES)),
         about: "Bytes of each encoding, and their share of the bytes of .eh_frame and .eh_frame_hdr. JSON has every figure of each package.",
         table: packages.table(PACKAGES),
+    })
+}
+
+fn call_sites(summary: &Summary<'_>) -> Option<Figures> {
+    summary.several_call_site_packages().map(|packages| Figures {
+        id: "call-site-packages",
+        title: format!("Call sites of {}", packages.subject(PACKAGES)),
+        about: "Calls, and what a stack walker finds after them that looks up the return address itself.",
+        table: packages.table(PACKAGES, summary.tables()),
     })
 }
 
@@ -265,11 +277,18 @@ fn facts(summary: &Summary<'_>) -> Vec<Fact> {
         facts.push(Fact { label: "Suppressed", text });
     }
     if let Some(proofs) = &summary.proofs {
-        facts.push(Fact { label: "Compared with the code", text: proofs_in_short(proofs, noun) });
+        facts.push(Fact {
+            label: "Compared with the code",
+            text: in_files(proofs.files, proofs.proofs.sentences(noun), "there are no rows"),
+        });
     }
     if let Some(sites) = &summary.call_sites {
-        let label = "Return addresses outside of their call's row";
-        facts.push(Fact { label, text: sites_in_short(sites, noun) });
+        let label = "Call sites, by a walker that looks up the return address itself";
+        let mut parts = sites.sites.sentences(noun);
+        if !parts.is_empty() {
+            parts.push(CallSites::OTHER_WALKER.to_owned());
+        }
+        facts.push(Fact { label, text: in_files(sites.files, parts, "there are no calls") });
     }
     facts
 }
@@ -294,36 +313,7 @@ fn left_out(summary: &Summary<'_>) -> Vec<String> {
     kinds
 }
 
-fn proofs_in_short(total: &ProofTotal, noun: &str) -> String {
-    let of = |name: &str, bytes: &ProofBytes| {
-        let share = percent(bytes.proven, bytes.total());
-        let mut parts = vec![format!("{share} of {name} is right")];
-        let others = [
-            (bytes.refuted, "wrong"),
-            (bytes.unknown, "unknown"),
-            (bytes.unreached, "not reached"),
-        ];
-        let some = others.into_iter().filter(|(number, _)| *number > 0);
-        parts.extend(some.map(|(number, what)| format!("{} {what}", counted(number, "byte"))));
-        parts.join(", ")
-    };
-    let sframe = total.proofs.sframe.as_ref().map(|bytes| of("SFrame", bytes));
-    let cfi = total.proofs.cfi.as_ref().map(|bytes| of(noun, bytes));
-    in_files(total.files, [sframe, cfi], "there are no rows")
-}
-
-fn sites_in_short(total: &CallSiteTotal, noun: &str) -> String {
-    let of = |name: &str, sites: &SiteCounts| {
-        let share = percent(sites.affected(), sites.total());
-        format!("{share} of {} in {name}", grouped(sites.total()))
-    };
-    let sframe = total.sites.sframe.as_ref().map(|sites| of("SFrame", sites));
-    let cfi = total.sites.cfi.as_ref().map(|sites| of(noun, sites));
-    in_files(total.files, [sframe, cfi], "there are no calls")
-}
-
-fn in_files(files: u64, parts: [Option<String>; 2], nothing: &str) -> String {
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
+fn in_files(files: u64, parts: Vec<String>, nothing: &str) -> String {
     let text = if parts.is_empty() { nothing.to_owned() } else { parts.join("; ") };
     format!("{}: {text}", counted(files, "file"))
 }

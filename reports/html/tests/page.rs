@@ -59,6 +59,18 @@ fn text_of_the_input_is_never_markup() {
     }
 }
 
+/// The page has the sentence of all other reports, and makes none of its own.
+#[test]
+fn a_difference_has_the_sentence_that_says_who_is_wrong() {
+    let line = r#"{"path":"a","status":"checked","table":"orc","counts":[{"rule":"r","severity":"error","count":1}],
+        "findings":[{"rule":"r","severity":"error","difference":{"ruling":{"wrong":"cfi","proof":{"cfa":"rsp+8",
+        "ra":"*(CFA-8)","instruction":{"address":"0x4","text":"ret"}}}}}]}"#;
+    let page = page(&[line.to_owned()]);
+    let ruling =
+        "ORC is wrong: before 0x4 ret, the machine code has CFA rsp+8, RA *(CFA-8), FP unknown";
+    assert!(data(&page).iter().any(|text| text.contains(&quoted(ruling))), "{page}");
+}
+
 #[test]
 fn the_page_of_a_small_scan_is_small() {
     let line = r#"{"path":"a.o","status":"checked","code_bytes":8}"#.to_owned();

@@ -60,7 +60,8 @@ pub fn dump_file(
     out: &mut dyn Write,
     complaints: &mut dyn Write,
 ) -> io::Result<Outcome> {
-    let mut dump = Dump { options, out, complaints, outcome: Outcome::default() };
+    let outcome = Outcome::default();
+    let mut dump = Dump { options, out, complaints, outcome, has_section: false };
     let name = printable_path(path);
     let data = match FileBytes::open(path) {
         Ok(data) => data,
@@ -75,7 +76,11 @@ pub fn dump_file(
         None => dump.elf(&name, &data)?,
     }
     if dump.outcome.sections == 0 && !options.selection.is_all() {
-        dump.complain(&name, "no such function")?;
+        match (dump.has_section, dump.outcome.unreadable) {
+            (true, _) => dump.complain(&name, "no such function")?,
+            (false, 0) => dump.complain(&name, "no .sframe section")?,
+            (false, _) => {}
+        }
     }
     if let Err(error) = data.intact() {
         dump.complain(&name, &plain_error(&error))?;
@@ -88,6 +93,8 @@ struct Dump<'w> {
     out: &'w mut dyn Write,
     complaints: &'w mut dyn Write,
     outcome: Outcome,
+    /// A section was read.
+    has_section: bool,
 }
 
 impl Dump<'_> {
@@ -172,6 +179,7 @@ impl Dump<'_> {
                 return self.complain(name, &format!("{} ({size} bytes): {error}", source.name));
             }
         };
+        self.has_section = true;
         let selection = &self.options.selection;
         let symbols = file.map(|(_, symbols)| symbols);
         if !section.entries().any(|entry| selection.contains(&entry, symbols))

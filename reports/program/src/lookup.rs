@@ -13,7 +13,8 @@ use serde::Serialize;
 use sframe_oracle::code::Code;
 use sframe_oracle::compare::look_up;
 use sframe_validator::check::{Unconfirmed, check_contents};
-use sframe_validator::elf::Elf;
+use sframe_validator::elf::{Elf, ElfKind};
+use sframe_validator::unwind::CodeAddress;
 
 use crate::record::source_lines::DebugSections;
 use crate::scan::{CheckOptions, sections, table_of, with_tables};
@@ -24,6 +25,9 @@ use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable_path;
 use sframe_record::{Address, Instruction, SourceLine, Text, UnwindTable, Wrong};
 pub use text::write as write_text;
+
+/// `ET_CORE` (gABI, ELF header).
+const CORE_DUMP: ElfKind = ElfKind::Other(4);
 
 /// The answers to a look-up; `lookup --format json` writes them.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -46,7 +50,9 @@ pub struct Answers {
     pub table: Option<UnwindTable>,
     /// Parts of the file that cannot be read, with the reason.
     pub undecided: Vec<Text<'static>>,
-    /// One answer for each place, in the order of the command line. A symbol that occurs several times has several
+    /// Why places of the command line cannot be found.
+    pub not_found: Vec<Text<'static>>,
+    /// One answer for each place that was found, in the order of the command line. A symbol that occurs several times has several
     /// answers.
     pub places: Vec<Answer>,
 }
@@ -68,10 +74,13 @@ pub struct Answer {
     /// The offset in bytes from the symbol, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol_offset: Option<u64>,
+    /// The symbol or section that the command line names, if the PC is after its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Outside>,
     /// The source line, if there is debugging information.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceLine<'static>>,
-    /// The instruction that contains the PC.
+    /// The instruction that contains the PC, which may be inside of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<Instruction<'static>>,
     /// The statement of SFrame.
@@ -80,9 +89,12 @@ pub struct Answer {
     /// The statement of call frame information.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cfi: Option<Statement>,
-    /// What the machine code itself says; absent if no known path leads to the PC.
+    /// What the machine code itself says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<CodeStatement>,
+    /// Why the machine code says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code_undecided: Option<Unexamined>,
     /// Which statement the machine code proves wrong. If both say the same, `inherited`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrong: Option<Wrong>,
@@ -90,6 +102,32 @@ pub struct Answer {
     pub verdict: AnswerVerdict,
     /// The fields that differ or, if the verdict is `limited`, that the section's version cannot express.
     pub fields: Vec<&'static str>,
+}
+
+/// A symbol or section that ends before a PC.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Outside {
+    /// Its name, as given on the command line.
+    pub name: Text<'static>,
+    /// Its end: an address, or an offset in the answer's `code_section`.
+    pub end: Address,
+}
+
+/// Why the machine code says nothing about a PC in the file's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unexamined {
+    /// Code of this machine is not examined.
+    Machine,
+    /// No function contains the PC.
+    NoFunction,
+    /// The function has more than 1 MiB of code.
+    TooLarge,
+    /// The function does not start with a frame of its own: the kernel enters it after a signal, or other functions do with
+    /// theirs.
+    EnteredWithFrame,
+    /// No known path leads to the PC.
+    NoPath,
 }
 
 /// How the statements about a PC compare.
@@ -205,7 +243,7 @@ impl Answers {
 /// Looks up `places` in the ELF file at `path`. Its separate debug file is looked for as a scan with `options` would.
 ///
 /// # Errors
-/// The reason, for people, why the file cannot be read or a place cannot be found.
+/// The reason, for people, why the file cannot be read.
 pub fn look_up_file(
     path: &Path,
     places: &[PlaceName],
@@ -216,7 +254,11 @@ pub fn look_up_file(
         return Err("an archive: extract the member to look at".to_owned());
     }
     let elf = Elf::parse(&data).map_err(|error| error.to_string())?;
-    let answers = look_up_elf(path, &elf, places, options)?;
+    if elf.kind() == CORE_DUMP {
+        let name = printable_path(path);
+        return Err(format!("a core dump: `sframe-check walk {name}` shows its stacks"));
+    }
+    let answers = look_up_elf(path, &elf, places, options);
     data.intact().map_err(|error| plain_error(&error))?;
     Ok(answers)
 }
@@ -226,7 +268,7 @@ fn look_up_elf(
     elf: &Elf<'_>,
     places: &[PlaceName],
     options: &CheckOptions,
-) -> Result<Answers, String> {
+) -> Answers {
     let contents: Vec<_> = elf.sframe_contents().collect();
     let sources: Vec<SectionSource<'_>> =
         contents.iter().map(SectionSource::of).filter_map(Result::ok).collect();
@@ -249,18 +291,20 @@ fn look_up_elf(
         undecided.extend(tables.undecided().map(|undecided| undecided.reason));
         // A debug file has all symbols of the file from which it was split.
         let named_by = tables.debug_elf().unwrap_or(elf);
-        let found = place::find(elf, named_by, places)?;
-        let ranges = look_up(elf, &sections, cfi, &found);
+        let (found, not_found) = place::find(elf, named_by, places);
+        let pcs: Vec<CodeAddress> = found.iter().map(|found| found.place).collect();
+        let ranges = look_up(elf, &sections, cfi, &pcs);
         let debug_sections = DebugSections::load(named_by);
         let code = Code::of(elf, &sections, cfi);
         let sources = (sections.as_slice(), sources.as_slice());
         let mut reader = Reader::new(elf, named_by, &debug_sections, sources, code.as_ref());
-        let answers = found.iter().zip(&ranges);
-        let places = answers.map(|(place, range)| {
-            let answer = reader.answer(*place, range.as_ref());
-            Answer { verdict: unread.verdict(answer.verdict), ..answer }
+        let answers = found.into_iter().zip(&ranges);
+        let places = answers.map(|(found, range)| {
+            let answer = reader.answer(found.place, range.as_ref());
+            let verdict = unread.verdict(answer.verdict);
+            Answer { verdict, outside: found.outside, ..answer }
         });
-        Ok(Answers {
+        Answers {
             format: FORMAT,
             tool: TOOL,
             path: name(path.as_os_str().as_bytes()),
@@ -268,8 +312,9 @@ fn look_up_elf(
             debug_file: tables.debug_file().map(printable_path),
             table: table_of(cfi),
             undecided: undecided.into_iter().map(Text::from).collect(),
+            not_found: not_found.into_iter().map(Text::from).collect(),
             places: places.collect(),
-        })
+        }
     })
 }
 

@@ -3,8 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::instruction::Instruction;
 use crate::owner::Owner;
+use crate::ruling::Ruling;
 use crate::severity::Severity;
+use crate::unwind_table::UnwindTable;
 use crate::value::{Address, Text};
 
 /// A violation of a rule.
@@ -95,6 +98,15 @@ impl Finding<'static> {
 }
 
 impl Finding<'_> {
+    /// Who is wrong and the instruction that proves it, for the end of a message: `; SFrame is wrong: before ...`. Empty if
+    /// nothing is known about that. `table` is what SFrame was compared with.
+    #[must_use]
+    pub fn ruling(&self, table: Option<UnwindTable>) -> String {
+        let ruling = self.difference.as_ref().and_then(|difference| difference.ruling.as_ref());
+        let sentence = ruling.map(|ruling| ruling.sentence(UnwindTable::noun_of(table)));
+        sentence.map(|sentence| format!("; {sentence}")).unwrap_or_default()
+    }
+
     /// The number of findings of its rule that it represents: itself plus those of other functions with the same
     /// pattern; 0 if its function has been counted already.
     #[must_use]
@@ -234,61 +246,6 @@ impl Difference<'_> {
     }
 }
 
-/// Which of SFrame and CFI is wrong, as far as the machine code proves it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct Ruling<'r> {
-    /// Who is wrong.
-    pub wrong: Wrong,
-    /// Why the code does not decide: `machine` (code of this machine is not examined), `no-function` (it is in no function
-    /// that can be examined), `no-path` (no known path leads to it), `not-in-code` (the code does not show what
-    /// differs), `open` (it proves neither wrong). Absent if it decides.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub undecided: Option<Text<'r>>,
-    /// What the code says, if it decides.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub proof: Option<Proof<'r>>,
-}
-
-/// Which of SFrame and CFI is wrong.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Wrong {
-    /// SFrame.
-    Sframe,
-    /// CFI.
-    Cfi,
-    /// Both, in different ways.
-    Both,
-    /// CFI, and SFrame has inherited the error.
-    Inherited,
-    /// Neither: they say the same in different ways.
-    Neither,
-    /// It is not decided.
-    Undecided,
-}
-
-/// What the machine code says at the place that decides.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct Proof<'r> {
-    /// The instruction before which it is true.
-    #[serde(borrow)]
-    pub instruction: Instruction<'r>,
-    /// The canonical frame address, such as `rsp+16`. Absent if the code does not determine it.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub cfa: Option<Text<'r>>,
-    /// The return address, such as `*(CFA-8)`. Absent if the code does not determine it.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub ra: Option<Text<'r>>,
-    /// The caller's frame pointer. Absent if the code does not determine it.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub fp: Option<Text<'r>>,
-    /// Whether the return address is signed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub ra_signed: bool,
-}
-
 /// A row of one table, or of both.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct TableLine<'r> {
@@ -326,20 +283,6 @@ pub enum Side {
     First,
     /// Only the second file's table.
     Second,
-}
-
-/// A machine instruction.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct Instruction<'r> {
-    /// Its address.
-    #[serde(default)]
-    pub address: Address,
-    /// Its bytes in hexadecimal.
-    #[serde(borrow, default)]
-    pub bytes: Text<'r>,
-    /// The instruction in assembly language.
-    #[serde(borrow, default)]
-    pub text: Text<'r>,
 }
 
 /// A call frame instruction.

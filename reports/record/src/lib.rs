@@ -19,13 +19,17 @@ mod demangle;
 mod elf_type;
 mod finding;
 pub mod forecast;
+mod instruction;
 pub mod json;
 mod name;
 pub mod numbers;
 mod owner;
+mod package;
+mod package_key;
 mod proofs;
 mod reading;
 mod record;
+mod ruling;
 mod severity;
 mod summary;
 mod table;
@@ -33,6 +37,7 @@ pub mod text;
 mod unwind_table;
 mod value;
 
+pub use call_sites::packages::{PackageCallSites, PackageSites};
 pub use call_sites::{CallSiteTotal, CallSites, SiteCounts};
 pub use coverage::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts,
@@ -40,21 +45,24 @@ pub use coverage::{
 pub use demangle::demangle;
 pub use elf_type::ElfType;
 pub use finding::{
-    Code, Difference, Directive, Field, Finding, Function, Instruction, Part, Proof, Ruling, Side,
-    Similar, SourceLine, TableLine, Wrong,
+    Code, Difference, Directive, Field, Finding, Function, Part, Side, Similar, SourceLine,
+    TableLine,
 };
 pub use forecast::packages::{PackageForecast, PackageForecasts};
 pub use forecast::{Forecast, ForecastTotal, Parts, Predicted, Sizes};
+pub use instruction::Instruction;
 pub use name::FileName;
 pub use owner::Owner;
+pub use package::Package;
 pub use proofs::{ProofBytes, ProofTotal, Proofs};
 pub use reading::{
     NotAccepted, Outcome, OutcomeCount, ReadBytes, ReadExample, ReadFunctions, Reading,
     ReadingTotal,
 };
 pub use record::{
-    Content, Header, Package, Producer, Record, RuleCount, Section, Status, Suppressed, Undecided,
+    Content, Header, Producer, Record, RuleCount, Section, Status, Suppressed, Undecided,
 };
+pub use ruling::{Proof, Ruling, Wrong};
 pub use severity::Severity;
 pub use summary::{FailedGate, GroupCount, KindCount, SectionCount, Summary, SuppressedCount};
 pub use table::{Line, Table};

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::numbers::{counted, grouped, percent};
+
 /// Bytes of code by what the machine code proves about the rows of each witness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
@@ -50,11 +52,38 @@ impl ProofBytes {
             .saturating_add(self.unreached)
     }
 
+    /// How much is proven, as all reports print it.
+    fn sentence(&self) -> String {
+        let (right, share) = (grouped(self.proven), percent(self.proven, self.total()));
+        let bytes = counted(self.total(), "byte");
+        let others = [
+            (self.refuted, "wrong"),
+            (self.unknown, "not determined by the code"),
+            (self.unreached, "on no known path"),
+        ];
+        let some = others.into_iter().filter(|(number, _)| *number > 0);
+        let others: String =
+            some.map(|(number, what)| format!(", {} {what}", grouped(number))).collect();
+        format!("{right} of {bytes} proven right ({share}){others}")
+    }
+
     fn add(&mut self, other: &ProofBytes) {
         self.proven = self.proven.saturating_add(other.proven);
         self.refuted = self.refuted.saturating_add(other.refuted);
         self.unknown = self.unknown.saturating_add(other.unknown);
         self.unreached = self.unreached.saturating_add(other.unreached);
+    }
+}
+
+impl Proofs {
+    /// One sentence for each witness that describes any code. `noun` is what people call the table that SFrame was compared
+    /// with.
+    #[must_use]
+    pub fn sentences(&self, noun: &str) -> Vec<String> {
+        let of = |name: &str, bytes: ProofBytes| format!("{name}: {}", bytes.sentence());
+        let sframe = self.sframe.map(|bytes| of("SFrame", bytes));
+        let cfi = self.cfi.map(|bytes| of(noun, bytes));
+        sframe.into_iter().chain(cfi).collect()
     }
 }
 
@@ -69,5 +98,23 @@ impl ProofTotal {
                 sum.get_or_insert_default().add(more);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ProofBytes, Proofs};
+
+    #[test]
+    fn sentences_count_bytes_only() {
+        let sframe = ProofBytes { proven: 2, refuted: 12, unknown: 16, unreached: 1_000 };
+        let cfi = ProofBytes { proven: 1, ..ProofBytes::default() };
+        assert_eq!(
+            Proofs { sframe: Some(sframe), cfi: Some(cfi) }.sentences("ORC"),
+            [
+                "SFrame: 2 of 1,030 bytes proven right (0.1 %), 12 wrong, 16 not determined by the code, 1,000 on no known path",
+                "ORC: 1 of 1 byte proven right (100.0 %)"
+            ]
+        );
     }
 }

@@ -12,6 +12,7 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
 
 use schemars::JsonSchema;
@@ -27,6 +28,7 @@ use crate::finding::Finding;
 use crate::forecast::Forecast;
 use crate::json::{bytes_of_hex, exact_name, name};
 use crate::name::FileName;
+use crate::package::Package;
 use crate::proofs::Proofs;
 use crate::reading::Reading;
 use crate::severity::Severity;
@@ -207,6 +209,20 @@ impl<'r> Record<'r> {
         exact.unwrap_or_else(|| self.path.as_str().as_bytes().to_vec())
     }
 
+    /// The record with a [ruling](Finding::ruling) at the end of each message that has one.
+    #[must_use]
+    pub fn with_rulings(&self) -> Cow<'_, Record<'r>> {
+        if self.findings.iter().all(|finding| finding.ruling(self.table).is_empty()) {
+            return Cow::Borrowed(self);
+        }
+        let mut record = self.clone();
+        for finding in &mut record.findings {
+            let ruling = finding.ruling(self.table);
+            finding.message = format!("{}{ruling}", finding.message).into();
+        }
+        Cow::Owned(record)
+    }
+
     /// Parses one line, or one element of a document's `files`.
     ///
     /// # Errors
@@ -248,23 +264,6 @@ pub struct Content<'r> {
     /// Their BLAKE3 hash, 64 hexadecimal digits.
     #[serde(borrow)]
     pub hash: Text<'r>,
-}
-
-/// The package that contains a file, as stated in its metadata.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct Package<'r> {
-    /// Its name, without a version.
-    #[serde(borrow)]
-    pub name: Text<'r>,
-    /// Its version.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<Text<'r>>,
-    /// Its architecture, in the distribution's own term.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub architecture: Option<Text<'r>>,
-    /// The source package it was built from.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<Text<'r>>,
 }
 
 /// A program that produced the file, or a part of it.

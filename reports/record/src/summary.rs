@@ -12,6 +12,7 @@ use sframe_validator::rules::Group;
 
 use crate::bounded::entry;
 use crate::call_sites::CallSiteTotal;
+use crate::call_sites::packages::PackageCallSites;
 use crate::catalogue;
 use crate::coverage::CoverageTotal;
 use crate::forecast::ForecastTotal;
@@ -97,6 +98,9 @@ pub struct Summary<'r> {
     /// What a stack walker finds after the calls of all files, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_sites: Option<CallSiteTotal>,
+    /// The same for each package.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub call_site_packages: Option<PackageCallSites<'r>>,
     /// What consumers do with the sections of all files, for those that were asked about.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub readings: Vec<ReadingTotal<'r>>,
@@ -170,6 +174,9 @@ impl Summary<'_> {
         }
         if let Some(sites) = &record.call_sites {
             self.call_sites.get_or_insert_default().add(sites);
+            if record.package.is_some() || record.inside.is_some() {
+                self.call_site_packages.get_or_insert_default().add(record, sites);
+            }
         }
         if let Some(proofs) = &record.proofs {
             self.proofs.get_or_insert_default().add(proofs);
@@ -210,6 +217,12 @@ impl Summary<'_> {
     #[must_use]
     pub fn several_packages(&self) -> Option<&PackageForecasts<'_>> {
         self.forecast_packages.as_ref().filter(|of| of.packages.len() > 1)
+    }
+
+    /// The call sites of packages, if there are several packages.
+    #[must_use]
+    pub fn several_call_site_packages(&self) -> Option<&PackageCallSites<'_>> {
+        self.call_site_packages.as_ref().filter(|of| of.packages.len() > 1)
     }
 
     fn add_readings(&mut self, record: &Record<'_>) {

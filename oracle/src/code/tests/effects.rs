@@ -90,7 +90,7 @@ fn effects_change_only_what_they_may_change() {
                 assert!(may_change || !is_changed, "{effect:?} changes {register}");
                 changed[0] += u32::from(is_changed);
             }
-            let is_changed = !after.slots.is_shared_with(&before.slots);
+            let is_changed = !after.slots.is_like(&before.slots);
             assert!(is_framed || !is_changed, "{effect:?} changes the stack");
             changed[1] += u32::from(is_changed);
         }

@@ -76,7 +76,7 @@ function evidenceOf(details, evidence) {
 	const { difference } = evidence;
 	if (difference) {
 		parts.push(differenceTable(details, difference));
-		if (difference.wrong) parts.push(h('p', { class: `ruling ${difference.wrong}` }, name(rulingText(details, difference))));
+		if (difference.wrong) parts.push(h('p', { class: `ruling ${difference.wrong}` }, name(at(difference.ruling))));
 		if (difference.similar) {
 			const [functions, bytes] = difference.similar;
 			parts.push(h('p', null, `and at ${counted(functions, 'more function')} (${counted(bytes, 'byte')})`));

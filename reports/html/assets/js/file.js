@@ -51,13 +51,6 @@ function coveragePanel(details) {
 		limits.length ? h('ul', { class: 'causes' }, limits) : null);
 }
 
-const PROOFS = [['proven', 'right'], ['refuted', 'wrong'], ['unknown', 'unknown'], ['unreached', 'not reached']];
-
-function proofsText(details) {
-	const of = (label, bytes) => (bytes ? `${label}: ${PROOFS.map(([key, word]) => `${grouped(bytes[key])} ${word}`).join(', ')}` : null);
-	return [of('SFrame', details.proofs.sframe), of(details.table, details.proofs.cfi)].filter(Boolean).join('; ');
-}
-
 const ELF_TYPES = { relocatable: 'relocatable object', executable: 'program', shared: 'shared library or position-independent program', other: 'other' };
 
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
@@ -75,7 +68,8 @@ function factsOf(file, details) {
 		facts.push([at(section), name(`${at(format)}, ${counted(functions, 'function')}, ${counted(rows, 'row')}, ${counted(size, 'byte')} at ${address} (file offset ${hex(offset)})`)]);
 	}
 	if (file.code) facts.push(['Code with entries', `${percent(file.covered, file.code)} (${grouped(file.covered)} of ${grouped(file.code)} bytes)`]);
-	if (details.proofs) facts.push(['Bytes of code by what it proves', proofsText(details)]);
+	for (const sentence of details.proofs ?? []) facts.push(['Compared with the code', at(sentence)]);
+	for (const sentence of details.calls ?? []) facts.push(['Call sites', at(sentence)]);
 	if (details.content) facts.push(['BLAKE3', h('code', { class: 'hash' }, at(details.content[1])) ], ['Size', counted(details.content[0], 'byte')]);
 	if (details.coverage?.debug_file !== undefined) facts.push(['CFI also from', name(at(details.coverage.debug_file))]);
 	return h('dl', { class: 'facts' }, facts.map(([label, value]) => h('div', null, h('dt', null, label), h('dd', null, value))));

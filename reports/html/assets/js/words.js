@@ -42,32 +42,5 @@ function placeText(details, evidence) {
 	return parts.join(', ');
 }
 
-const UNDECIDED = {
-	machine: 'machine code of this machine is not examined',
-	'no-function': 'the code is in no function that can be examined',
-	'no-path': 'no known path through the machine code leads here',
-	'not-in-code': 'machine code does not show what differs',
-};
-
-// Who is wrong, and why.
-function rulingText(details, difference) {
-	const { table, text: at } = details;
-	const wrong = {
-		sframe: 'SFrame is wrong',
-		cfi: `${table} is wrong`,
-		both: `SFrame and ${table} are both wrong`,
-		inherited: `${table} is wrong, and SFrame has inherited it`,
-		neither: 'neither is wrong, they say the same in different ways',
-		undecided: 'who is wrong is undecided',
-	}[difference.wrong];
-	if (!difference.proof) {
-		const why = difference.undecided === undefined ? '' : at(difference.undecided);
-		return `${wrong}: ${UNDECIDED[why] ?? 'the machine code proves neither wrong'}`;
-	}
-	const [address, instruction, cfa, ra, fp, signed] = difference.proof;
-	const parts = [['CFA', cfa], ['RA', ra], ['FP', fp]].map(([part, value]) => `${part} ${value === null ? 'unknown' : at(value)}`);
-	return `${wrong}: before ${address} ${at(instruction)}, the machine code has ${parts.join(', ')}${signed ? ', signed' : ''}`;
-}
-
 // Who has to act on a finding.
 const ownerText = (owner) => (owner === 'yours' ? 'the author of the code' : `the ${owner}`);

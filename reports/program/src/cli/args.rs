@@ -325,14 +325,10 @@ pub(super) struct WhatArgs {
     /// Ignore these rules
     #[arg(long, value_name = "RULE", hide_possible_values = true, value_parser = RuleName, value_delimiter = ',', help_heading = "What to check")]
     pub(super) ignore: Vec<&'static Rule>,
-    /// What to compare sections with; without this option, CFI or else ORC, if the file has any
-    #[arg(
-        long,
-        value_name = "ORACLE",
-        value_enum,
-        help_heading = "What to check",
-        hide_short_help = true
-    )]
+    /// Compare sections with this
+    ///
+    /// Without this option, they are compared with CFI or else with ORC, if the file has any.
+    #[arg(long, value_name = "ORACLE", value_enum, help_heading = "What to check")]
     pub(super) against: Option<Oracle>,
     /// Compare SFrame, and CFI or ORC, with the machine code, too
     ///
@@ -340,20 +336,21 @@ pub(super) struct WhatArgs {
     /// SFrame. AMD64 and AArch64.
     #[arg(long, help_heading = "What to check")]
     pub(super) thorough: bool,
-    /// Count return addresses that are outside of their call's row
+    /// Count calls after which some stack walkers do not find the call's row
     ///
     /// Some stack walkers look up a return address itself, not the byte before it. After a call that does not return, it
     /// may be in another function or in none. Calls after which such a walker takes a wrong frame are lints.
-    #[arg(long, help_heading = "What to check", hide_short_help = true)]
+    #[arg(long, help_heading = "What to check")]
     pub(super) call_sites: bool,
     /// Predict what SFrame would cost each file, and what it would leave out
     ///
     /// `forecast --help` says how. Without a list, these are gnu-2.44, smallest-v2, gnu-2.47.50 and smallest-v3.
     #[arg(long, value_name = "ENCODING", value_parser = forecast::encoding(), num_args = 0.., require_equals = true, value_delimiter = ',', default_missing_values = forecast::DEFAULT, help_heading = "What to check", hide_short_help = true)]
     pub(super) forecast: Vec<Encoding>,
-    /// Say what these consumers do with each section, separated by commas; `all` for all
+    /// Say what these consumers do with each section; `all` for all
     ///
-    /// A consumer is a program that reads SFrame: `explain NAME` describes each. Names may contain `*`.
+    /// A consumer is a program that reads SFrame: `explain NAME` describes each. Names are separated by commas, and may
+    /// contain `*`.
     #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumers::parse, help_heading = "What to check")]
     pub(super) consumers: Option<Consumers>,
     /// Also look for separate debug files below this folder

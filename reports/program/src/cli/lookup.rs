@@ -18,6 +18,9 @@ pub(super) fn run(args: &LookupArgs) -> io::Result<Exit> {
             return Ok(Exit::Incomplete);
         }
     };
+    for reason in &answers.not_found {
+        writeln!(io::stderr(), "{}: {reason}", printable_path(&args.file))?;
+    }
     match args.format {
         DocumentFormat::Text => {
             let mut out = styled_stdout();
@@ -26,7 +29,9 @@ pub(super) fn run(args: &LookupArgs) -> io::Result<Exit> {
         }
         DocumentFormat::Json => write_json(&mut stdout(), &answers)?,
     }
-    Ok(if answers.is_different() {
+    Ok(if !answers.not_found.is_empty() {
+        Exit::Failure
+    } else if answers.is_different() {
         Exit::Findings
     } else if answers.is_incomplete() {
         Exit::Incomplete

@@ -3,12 +3,12 @@
 use sframe_oracle::cfi::Fde;
 use sframe_oracle::code::{Code, Known, Truth};
 use sframe_oracle::compare::{Fields, Range, Verdict};
-use sframe_oracle::witness::{SframeFunction, Statement as Stated};
+use sframe_oracle::witness::{CodeRange, SframeFunction, Statement as Stated};
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Frame, Named, Row};
 use sframe_validator::{Abi, Section};
 
-use super::{Answer, AnswerVerdict, CodeStatement, FoundRow, Statement};
+use super::{Answer, AnswerVerdict, CodeStatement, FoundRow, Statement, Unexamined};
 use crate::record::Names;
 use crate::record::evidence::instruction_at;
 use crate::record::rows::RowReader;
@@ -16,6 +16,9 @@ use crate::record::source_lines::{DebugSections, SourceLines};
 use sframe_input::SectionSource;
 use sframe_record::json::exact_name;
 use sframe_record::{Address, Text, Wrong};
+
+/// The size in bytes of the largest function that [`Code::function`] examines.
+const LARGEST: u64 = 1 << 20;
 
 /// Makes answers from a file.
 pub(super) struct Reader<'r, 'a> {
@@ -51,6 +54,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         let cfi = range.and_then(|range| range.cfi.as_ref());
         let function = cfi.map(|stated| stated.function.start());
         let function = function.or_else(|| sframe.map(|stated| stated.function.start));
+        let in_code = self.code.and_then(|code| range_at(code, place));
+        let function = function.or_else(|| in_code.map(|range| range.start));
         let abi = self.elf.abi();
         let instruction =
             abi.and_then(|abi| instruction_at(self.elf, abi, function.unwrap_or(place), place));
@@ -62,10 +67,17 @@ impl<'r, 'a> Reader<'r, 'a> {
         let (sframe, in_sframe) =
             sframe.zip(abi).map(|(stated, abi)| self.sframe(abi, place, stated)).unzip();
         let (cfi, in_cfi) = cfi.zip(abi).map(|(stated, abi)| self.cfi(abi, place, stated)).unzip();
-        let (known, wrong) = self.by_code(place, in_sframe.flatten(), in_cfi.flatten());
+        let by_code = self.by_code(place, in_code, (in_sframe.flatten(), in_cfi.flatten()));
+        let (known, wrong, code_undecided) = match by_code {
+            Ok((known, wrong)) => (Some(known), wrong, None),
+            // Where there is no code, the verdict says so.
+            Err(why) => (None, None, is_code.then_some(why)),
+        };
         Answer {
             code: known.zip(abi).map(|(known, abi)| code_statement(abi, &known)),
+            code_undecided,
             wrong,
+            outside: None,
             pc: Address(place.address),
             code_section: self.names.section(place).map(Text::from),
             symbol_hex: symbol.as_ref().and_then(|symbol| exact_name(&symbol.name)),
@@ -80,16 +92,20 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// What the machine code says about a place, and which of the frames it proves wrong.
+    /// What the machine code says about a place, and which of the frames of SFrame and CFI it proves wrong. `range` is the
+    /// function there.
     fn by_code(
         &self,
         place: CodeAddress,
-        sframe: Option<Frame>,
-        cfi: Option<Frame>,
-    ) -> (Option<Known>, Option<Wrong>) {
-        let Some(mut function) = self.code.and_then(|code| code.function(place)) else {
-            return (None, None);
-        };
+        range: Option<CodeRange>,
+        (sframe, cfi): (Option<Frame>, Option<Frame>),
+    ) -> Result<(Known, Option<Wrong>), Unexamined> {
+        let code = self.code.ok_or(Unexamined::Machine)?;
+        let range = range.ok_or(Unexamined::NoFunction)?;
+        let mut function = code.function(place).ok_or_else(|| {
+            let size = range.end.saturating_sub(range.start.address);
+            if size > LARGEST { Unexamined::TooLarge } else { Unexamined::EnteredWithFrame }
+        })?;
         let looked = function.at(place.address, |facts| {
             let is_wrong = |frame: Option<Frame>| {
                 frame.is_some_and(|frame| facts.check(&frame).whole() == Truth::Refuted)
@@ -101,9 +117,9 @@ impl<'r, 'a> Reader<'r, 'a> {
                 (false, true) => Some(Wrong::Cfi),
                 (false, false) => None,
             };
-            (Some(facts.known()), wrong)
+            (facts.known(), wrong)
         });
-        looked.unwrap_or_default()
+        looked.ok_or(Unexamined::NoPath)
     }
 
     fn sframe(
@@ -148,6 +164,15 @@ impl<'r, 'a> Reader<'r, 'a> {
         };
         (statement, found.map(|row| row.frame))
     }
+}
+
+/// The function of the machine code at a place.
+fn range_at(code: &Code<'_>, place: CodeAddress) -> Option<CodeRange> {
+    let functions = code.functions();
+    let next = functions.partition_point(|range| range.start <= place);
+    let range = functions.get(next.checked_sub(1)?)?;
+    let is_inside = range.start.section == place.section && place.address < range.end;
+    is_inside.then_some(*range)
 }
 
 fn found_row(abi: Abi, row: &Row) -> FoundRow {

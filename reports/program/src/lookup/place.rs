@@ -6,6 +6,8 @@ use std::str::FromStr;
 use sframe_validator::elf::{Elf, ElfKind, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
 
+use super::Outside;
+use sframe_record::Address;
 use sframe_record::text::printable;
 
 /// A place as written on the command line: `0x1234`, `SYMBOL`, `SYMBOL+0x10`, or `SECTION+0x10`.
@@ -36,7 +38,14 @@ impl FromStr for PlaceName {
         }
         match text.rsplit_once('+') {
             Some((name, offset)) if !name.is_empty() && is_number(offset) => {
-                Ok(PlaceName::Relative { name: name.to_owned(), offset: hexadecimal(offset)? })
+                let number = hexadecimal(offset);
+                let is_unmarked = number.is_err() && u64::from_str_radix(offset, 16).is_ok();
+                let remedy = || {
+                    let name = printable(name.as_bytes());
+                    format!("write {name}+0x{offset}: offsets are hexadecimal")
+                };
+                let offset = number.map_err(|why| if is_unmarked { remedy() } else { why })?;
+                Ok(PlaceName::Relative { name: name.to_owned(), offset })
             }
             _ if text.is_empty() => Err("write an address or a symbol".to_owned()),
             _ => Ok(PlaceName::Relative { name: text.to_owned(), offset: 0 }),
@@ -68,35 +77,65 @@ impl fmt::Display for PlaceName {
     }
 }
 
-/// The places in `elf` with these names, in their order. Symbols are those of `named_by`. If several symbols have a name,
-/// it selects all of them.
-///
-/// # Errors
-/// The reason, for people, why a place cannot be found.
+/// A place that was found.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) place: CodeAddress,
+    /// The symbol or section that the person named, if the place is not in it.
+    pub(super) outside: Option<Outside>,
+}
+
+/// The places in `elf` with these names, in their order, and why the others cannot be found, for people. Symbols are those
+/// of `named_by`. If several symbols have a name, it selects all of them.
 pub(super) fn find(
     elf: &Elf<'_>,
     named_by: &Elf<'_>,
     names: &[PlaceName],
-) -> Result<Vec<CodeAddress>, String> {
+) -> (Vec<Found>, Vec<String>) {
     let symbols = SymbolTable::load(named_by).unwrap_or_default();
-    let mut found = Vec::new();
+    let (mut found, mut not_found) = (Vec::new(), Vec::new());
     for name in names {
         match name {
-            PlaceName::Address(address) => found.push(at_address(elf, *address)?),
+            PlaceName::Address(address) => match at_address(elf, *address) {
+                Ok(place) => found.push(Found { place, outside: None }),
+                Err(reason) => not_found.push(reason),
+            },
             PlaceName::Relative { name: wanted, offset } => {
                 let starts = named(elf, &symbols, wanted);
                 if starts.is_empty() {
                     let what = printable(wanted.as_bytes());
-                    return Err(format!("{name}: no function symbol or section is named {what}"));
+                    not_found
+                        .push(format!("{name}: no function symbol or section is named {what}"));
                 }
-                found.extend(starts.into_iter().map(|start| CodeAddress {
-                    address: start.address.saturating_add(*offset),
-                    ..start
+                found.extend(starts.into_iter().map(|(start, size)| {
+                    let address = start.address.saturating_add(*offset);
+                    let place = CodeAddress { address, ..start };
+                    let end = end(&symbols, (start, size), place);
+                    let name = || wanted.clone().into();
+                    let outside = end.map(|end| Outside { name: name(), end: Address(end) });
+                    Found { place, outside }
                 }));
             }
         }
     }
-    Ok(found)
+    (found, not_found)
+}
+
+/// The end of what starts at `start`, if `place` is not before it. Without a size, it ends where the next symbol starts.
+fn end(
+    symbols: &SymbolTable<'_>,
+    (start, size): (CodeAddress, u64),
+    place: CodeAddress,
+) -> Option<u64> {
+    let end = match size {
+        0 => {
+            let all = symbols.symbols();
+            let next = all.get(all.partition_point(|symbol| symbol.start <= start))?;
+            (next.start.section == start.section).then_some(next.start.address)?
+        }
+        size => start.address.saturating_add(size),
+    };
+    (place.address >= end).then_some(end)
 }
 
 fn at_address(elf: &Elf<'_>, address: u64) -> Result<CodeAddress, String> {
@@ -114,20 +153,30 @@ fn at_address(elf: &Elf<'_>, address: u64) -> Result<CodeAddress, String> {
     }
 }
 
-/// The starts of the functions with a name or, if there is none, of the section with that name.
-fn named(elf: &Elf<'_>, symbols: &SymbolTable<'_>, name: &str) -> Vec<CodeAddress> {
-    let named = symbols.symbols().iter().filter(|symbol| symbol.name.bytes() == name.as_bytes());
-    let mut starts: Vec<CodeAddress> = named.map(|symbol| symbol.start).collect();
-    starts.dedup();
+/// The starts and sizes of the functions with a name or, if there is none, of the section with that name. A name may have a
+/// version, as `memcpy@@GLIBC_2.14` does.
+fn named(elf: &Elf<'_>, symbols: &SymbolTable<'_>, name: &str) -> Vec<(CodeAddress, u64)> {
+    let of_name = |name: &str| {
+        let all = symbols.symbols().iter();
+        let named = all.filter(|symbol| symbol.name.bytes() == name.as_bytes());
+        let mut starts: Vec<(CodeAddress, u64)> =
+            named.map(|symbol| (symbol.start, symbol.size)).collect();
+        starts.dedup_by_key(|(start, _)| *start);
+        starts
+    };
+    let mut starts = of_name(name);
     if starts.is_empty() {
         let section = elf.code_sections().find(|section| section.name.bytes() == name.as_bytes());
         let relocatable = elf.kind() == ElfKind::Relocatable;
         starts.extend(section.map(|section| match relocatable {
-            true => CodeAddress { section: section.index, address: 0 },
-            false => CodeAddress::absolute(section.address),
+            true => (CodeAddress { section: section.index, address: 0 }, section.size),
+            false => (CodeAddress::absolute(section.address), section.size),
         }));
     }
-    starts
+    match name.split_once('@') {
+        Some((plain, _)) if starts.is_empty() && !plain.is_empty() => of_name(plain),
+        _ => starts,
+    }
 }
 
 #[cfg(test)]
@@ -149,7 +198,7 @@ mod tests {
     fn numbers_must_say_that_they_are_hexadecimal() {
         for (text, reason) in [
             ("401136", "write 0x401136"),
-            ("main+10", "write 0x10"),
+            ("main+10", "write main+0x10: offsets are hexadecimal"),
             ("0x", "cannot parse integer from empty string"),
             ("1z", "not a hexadecimal number"),
             ("", "write an address or a symbol"),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Answer, AnswerVerdict, Answers, CodeStatement, FoundRow, Statement};
+use super::{Answer, AnswerVerdict, Answers, CodeStatement, FoundRow, Statement, Unexamined};
 use sframe_record::{UnwindTable, Wrong};
 
 const BOLD: Style = Style::new().bold();
@@ -42,16 +42,26 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, noun: &str) -> io::Result<
         write!(out, "  {DIM}{}:{}{DIM:#}", source.file, source.line)?;
     }
     writeln!(out)?;
+    if let Some(outside) = &answer.outside {
+        writeln!(out, "  outside of {}, which ends at {}", outside.name, outside.end)?;
+    }
     let widths = Widths::of(answer);
     let range_width = widths.range;
     if let Some(instruction) = &answer.instruction {
         let start = instruction.address.to_string();
-        writeln!(out, "  instr   {start:range_width$}  {}", instruction.text)?;
+        write!(out, "  instr   {start:range_width$}  {}", instruction.text)?;
+        match instruction.address == answer.pc {
+            true => writeln!(out)?,
+            false => writeln!(out, "  ({} is inside the instruction at {start})", answer.pc)?,
+        }
     }
     statement(out, "SFrame", answer.sframe.as_ref(), &widths)?;
     statement(out, noun, answer.cfi.as_ref(), &widths)?;
     if let Some(code) = &answer.code {
         writeln!(out, "  Code    {:range_width$}  {}", "", code_statement(code, &widths))?;
+    }
+    if let Some(why) = answer.code_undecided {
+        writeln!(out, "  Code    {}", unexamined(why))?;
     }
     verdict(out, answer, noun)?;
     match answer.wrong {
@@ -62,6 +72,18 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, noun: &str) -> io::Result<
         Some(Wrong::Sframe) => writeln!(out, "  {DIFFERENT}SFrame is wrong{DIFFERENT:#}"),
         Some(Wrong::Cfi) => writeln!(out, "  {DIFFERENT}{noun} is wrong{DIFFERENT:#}"),
         Some(Wrong::Neither | Wrong::Undecided) | None => Ok(()),
+    }
+}
+
+const fn unexamined(why: Unexamined) -> &'static str {
+    match why {
+        Unexamined::Machine => "undecided: machine code of this machine is not examined",
+        Unexamined::NoFunction => "undecided: no function contains this PC",
+        Unexamined::TooLarge => "undecided: the function has more than 1 MiB of code",
+        Unexamined::EnteredWithFrame => {
+            "undecided: the function is entered after a signal, or with the frame of another function"
+        }
+        Unexamined::NoPath => "undecided: not reached by any path that is known",
     }
 }
 

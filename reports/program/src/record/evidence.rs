@@ -1,8 +1,7 @@
 //! The evidence of a difference between SFrame and CFI: both tables of rows, and the machine code.
 
 use sframe_oracle::account;
-use sframe_oracle::cfi::Cfi;
-use sframe_oracle::compare::{self as oracle, Arbiter, Reason};
+use sframe_oracle::compare::{self as oracle, Reason};
 use sframe_record::{Address, Difference, Instruction, Proof, Ruling, Side, Similar, Text, Wrong};
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Named};
@@ -25,19 +24,13 @@ pub struct Gatherer<'g> {
     elf: &'g Elf<'g>,
     sections: &'g [Section<'g>],
     rows: RowReader,
-    arbiter: Arbiter<'g>,
 }
 
 impl<'g> Gatherer<'g> {
-    /// Gathers differences between `sections` and `cfi` of the file.
+    /// Gathers differences of the file, which has `sections`.
     #[must_use]
-    pub const fn new(
-        elf: &'g Elf<'g>,
-        sections: &'g [Section<'g>],
-        cfi: &'g [Cfi<'g>],
-    ) -> Gatherer<'g> {
-        let arbiter = Arbiter::new(elf, sections, cfi);
-        Gatherer { elf, sections, rows: RowReader::new(), arbiter }
+    pub const fn new(elf: &'g Elf<'g>, sections: &'g [Section<'g>]) -> Gatherer<'g> {
+        Gatherer { elf, sections, rows: RowReader::new() }
     }
 
     /// The evidence of a difference; `None` if there are too many rows or they cannot be read again.
@@ -68,17 +61,13 @@ impl<'g> Gatherer<'g> {
             .cfi
             .map(|of| directives(&of.function, abi, start.address))
             .unwrap_or_default();
-        let ruling = difference.ruling.or_else(|| {
-            let frames = (&difference.sframe?, &difference.cfi.as_ref()?.frame);
-            Some(self.arbiter.rule((start, end), difference.fields, frames))
-        });
         Some(Difference {
             fields: difference.fields.names().map(Text::from).collect(),
             table: lines,
             cut,
             instructions: code(self.elf, abi, function_start, start.address, end),
             directives,
-            ruling: ruling.map(|ruling| describe(ruling, self.elf, abi, function_start)),
+            ruling: difference.ruling.map(|ruling| describe(ruling, self.elf, abi, function_start)),
             similar,
             repeats: difference.repeats,
         })

@@ -233,7 +233,8 @@ fn listed(record: &Record<'_>, rule: &str, severity: Severity, number: u64) -> S
         let function = finding.function.as_ref().and_then(|of| of.symbol.as_ref());
         let symbol = function.or_else(|| finding.code.as_ref().and_then(|of| of.symbol.as_ref()));
         let place = symbol.map(|symbol| format!("{symbol}: ")).unwrap_or_default();
-        lines.push(format!("{place}{}{}", finding.message, known.unwrap_or_default()));
+        let (known, ruling) = (known.unwrap_or_default(), finding.ruling(record.table));
+        lines.push(format!("{place}{}{known}{ruling}", finding.message));
     }
     let more = number.saturating_sub(described);
     if more > 0 {

@@ -7,7 +7,7 @@ use sframe_history::groups::{Example, RootCause};
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
 use sframe_record::{
-    Finding, ForecastTotal, ReadingTotal, Record, Severity, Status, Summary, Table,
+    CallSites, Finding, ForecastTotal, ReadingTotal, Record, Severity, Status, Summary, Table,
 };
 
 use super::Renderer;
@@ -43,14 +43,18 @@ impl<W: Write> Markdown<W> {
                 Severity::Lint => "lint",
             };
             let example = cause.examples.first();
-            let message = example.map(|example| example.message.as_str()).unwrap_or_default();
+            let message = match (cause.unlisted, example) {
+                (true, _) => "counted, not listed (`--all` lists each)",
+                (false, Some(example)) => &cell(&example.message),
+                (false, None) => "",
+            };
             writeln!(
                 self.out,
                 "| {mark} | `{}` | {} | {} | {} | {} |",
                 code(&cause.rule),
                 grouped(cause.findings),
                 grouped(cause.files),
-                cell(message),
+                message,
                 example.map(place).unwrap_or_default(),
             )?;
         }
@@ -69,6 +73,20 @@ impl<W: Write> Markdown<W> {
         let files = ReadingTotal::subject(&summary.readings);
         writeln!(self.out, "\n**What consumers do with {files}**\n")?;
         self.table(&ReadingTotal::table(&summary.readings))
+    }
+
+    fn call_sites(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        let Some(total) = &summary.call_sites else { return Ok(()) };
+        let files = counted(total.files, "file");
+        let who = "by a walker that looks up the return address itself";
+        writeln!(self.out, "\n**Call sites of {files}, {who}**\n")?;
+        for sentence in total.sites.sentences(summary.tables()) {
+            writeln!(self.out, "- {}", cell(&sentence))?;
+        }
+        writeln!(self.out, "- {}", CallSites::OTHER_WALKER)?;
+        let Some(packages) = summary.several_call_site_packages() else { return Ok(()) };
+        writeln!(self.out, "\n**Call sites of {}**\n", packages.subject(LISTED))?;
+        self.table(&packages.table(LISTED, summary.tables()))
     }
 
     fn table(&mut self, Table { columns, lines }: &Table) -> io::Result<()> {
@@ -105,7 +123,7 @@ impl<W: Write> Renderer for Markdown<W> {
     }
 
     fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.groups.add(record);
+        self.groups.add(&record.with_rulings());
         let own = record.reason.as_ref();
         let own = own.filter(|_| matches!(record.status, Status::Unreadable | Status::Crashed));
         let left = record.undecided.iter().map(|undecided| &undecided.reason);
@@ -169,6 +187,7 @@ impl<W: Write> Renderer for Markdown<W> {
         causes.retain(|cause| cause.known.is_none() || cause.severity == Severity::Error);
         self.causes(&causes)?;
         self.known(summary)?;
+        self.call_sites(summary)?;
         for (total, noun) in forecasts {
             self.forecast(total, noun)?;
         }

@@ -10,7 +10,7 @@ use sframe_history::Identity;
 use sframe_record::json::{TOOL, write};
 use sframe_record::{
     Finding, ForecastTotal, Owner, PackageForecasts, ReadingTotal, Record, Severity, Summary,
-    catalogue,
+    Wrong, catalogue,
 };
 use sframe_validator::rules;
 
@@ -248,11 +248,14 @@ impl SarifResult {
             number => format!(", and in {number} more functions"),
         };
         let about = about.unwrap_or_default();
+        let (message, ruling) = (&finding.message, finding.ruling(record.table));
+        let difference = finding.difference.as_ref();
+        let wrong = difference.and_then(|of| of.ruling.as_ref()).map(|ruling| ruling.wrong);
         SarifResult {
             rule_id: finding.rule.to_string(),
             rule_index: Some(index).filter(|index| *index != usize::MAX),
             level: level(finding.severity),
-            message: Message { text: format!("{}{others}{about}", finding.message) },
+            message: Message { text: format!("{message}{others}{about}{ruling}") },
             locations: [Location::of(record, finding)],
             partial_fingerprints: Fingerprints {
                 identity: Identity::of(record, finding).to_string(),
@@ -264,6 +267,7 @@ impl SarifResult {
             properties: Properties {
                 owner: finding.owner,
                 known,
+                wrong,
                 elf_section: finding.elf_section.as_ref().map(ToString::to_string),
             },
         }
@@ -288,6 +292,9 @@ struct Properties {
     owner: Owner,
     #[serde(skip_serializing_if = "Option::is_none")]
     known: Option<String>,
+    /// Which of SFrame and CFI is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wrong: Option<Wrong>,
     #[serde(skip_serializing_if = "Option::is_none")]
     elf_section: Option<String>,
 }

@@ -6,7 +6,6 @@ pub(crate) mod evidence;
 mod forecast;
 mod known;
 mod place;
-mod proofs;
 mod readings;
 mod totals;
 
@@ -22,8 +21,8 @@ use sframe_record::catalogue::is_about_tools;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::column_width;
 use sframe_record::{
-    Difference, Finding, Owner, Part, Record, Ruling, Section, Severity, Status, Summary,
-    Text as Name, UnwindTable, Wrong,
+    Difference, Finding, Owner, Part, Record, Section, Severity, Status, Summary, Text as Name,
+    UnwindTable,
 };
 
 const BOLD: Style = Style::new().bold();
@@ -81,6 +80,8 @@ pub struct Text<W> {
     shown: BTreeSet<String>,
     /// The record that was started, and its listing.
     started: Option<(Record<'static>, Listing)>,
+    /// The call sites of a file were written.
+    has_call_sites: bool,
     /// A block has ended: an empty line comes before the next one, but not at the end of the output.
     after_block: bool,
 }
@@ -105,7 +106,14 @@ struct Listed {
 impl<W: Write> Text<W> {
     /// A renderer that writes to `out`.
     pub const fn new(out: W, options: TextOptions) -> Text<W> {
-        Text { out, options, shown: BTreeSet::new(), started: None, after_block: false }
+        Text {
+            out,
+            options,
+            shown: BTreeSet::new(),
+            started: None,
+            has_call_sites: false,
+            after_block: false,
+        }
     }
 
     /// Writes the record of a checked file up to its findings.
@@ -160,6 +168,12 @@ impl<W: Write> Text<W> {
     fn end_checked(&mut self, record: &Record<'_>, listing: &Listing) -> io::Result<()> {
         if !listing.is_silent {
             self.rest(record, listing)?;
+        }
+        if let Some(sites) = &record.call_sites {
+            self.separate()?;
+            (self.after_block, self.has_call_sites) = (true, true);
+            let (name, noun) = (record.name(), UnwindTable::noun_of(record.table));
+            call_sites::file(&mut self.out, (&name, sites), noun, self.options.width)?;
         }
         if let Some(forecast) = &record.forecast {
             self.separate()?;
@@ -307,7 +321,7 @@ impl<W: Write> Text<W> {
         let code = (start, difference.instructions.as_slice());
         evidence::write(&mut self.out, lines, code, titles, 6)?;
         if let Some(ruling) = &difference.ruling {
-            writeln!(self.out, "    {}", self.wrapped(&ruling_text(ruling, noun), 6))?;
+            writeln!(self.out, "    {}", self.wrapped(&ruling.sentence(noun), 6))?;
         }
         let Some(similar) = difference.similar.filter(|similar| similar.functions > 0) else {
             return Ok(());
@@ -336,36 +350,6 @@ impl<W: Write> Text<W> {
     fn wrapped(&self, text: &str, indent: usize) -> String {
         wrap(text, indent, self.options.width)
     }
-}
-
-/// Who is wrong, and why. `noun` is what people call the table that SFrame was compared with.
-fn ruling_text(ruling: &Ruling<'_>, noun: &str) -> String {
-    let wrong = match ruling.wrong {
-        Wrong::Sframe => "SFrame is wrong",
-        Wrong::Cfi => &format!("{noun} is wrong"),
-        Wrong::Both => &format!("SFrame and {noun} are both wrong"),
-        Wrong::Inherited => &format!("{noun} is wrong, and SFrame has inherited it"),
-        Wrong::Neither => "neither is wrong, they say the same in different ways",
-        Wrong::Undecided => "who is wrong is undecided",
-    };
-    let Some(proof) = &ruling.proof else {
-        let why = match ruling.undecided.as_deref() {
-            Some("machine") => "machine code of this machine is not examined",
-            Some("no-function") => "the code is in no function that can be examined",
-            Some("no-path") => "no known path through the machine code leads here",
-            Some("not-in-code") => "machine code does not show what differs",
-            _ => "the machine code proves neither wrong",
-        };
-        return format!("{wrong}: {why}");
-    };
-    let part = |name: &str, rule: &Option<sframe_record::Text<'_>>| {
-        let rule = rule.as_deref().unwrap_or("unknown");
-        format!("{name} {rule}")
-    };
-    let parts = [part("CFA", &proof.cfa), part("RA", &proof.ra), part("FP", &proof.fp)].join(", ");
-    let signed = if proof.ra_signed { ", signed" } else { "" };
-    let (address, text) = (proof.instruction.address.0, &proof.instruction.text);
-    format!("{wrong}: before {address:#x} {text}, the machine code has {parts}{signed}")
 }
 
 impl Text<Vec<u8>> {

@@ -98,7 +98,7 @@ fn compare<'c>(
     let sections: Vec<_> = sources.iter().filter_map(|source| source.section.ok()).collect();
     let cfi = cfi.unwrap_or_default();
     let mut differences = Vec::new();
-    let mut gatherer = Gatherer::new(elf, &sections, cfi);
+    let mut gatherer = Gatherer::new(elf, &sections);
     let account = account_each(elf, &sections, cfi, &kept(options), &mut |difference| {
         if options.wants(difference.finding.rule) {
             let gathered = gatherer.gather(&difference);
@@ -127,7 +127,7 @@ pub(super) fn each_finding(
         let report = check(&Confirms::of(tables), found);
         let cfi = tables.get();
         let Ok(Some((sections, cfi))) = comparable(sources, cfi, &report, options) else { return };
-        let mut gatherer = Gatherer::new(elf, &sections, cfi);
+        let mut gatherer = Gatherer::new(elf, &sections);
         let account = account_each(elf, &sections, cfi, &kept(options), &mut |difference| {
             if options.wants(difference.finding.rule) {
                 let gathered = gatherer.gather(&difference);

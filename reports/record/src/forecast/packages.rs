@@ -8,13 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::{Forecast, ForecastTotal, Predicted};
 use crate::bounded::entry_within;
 use crate::numbers::{grouped, percent};
+use crate::package_key::{MOST_PACKAGES, PackageKey};
 use crate::record::Record;
 use crate::table::{Line, Table};
 use crate::text::printable;
 use crate::value::{Text, is_zero};
-
-/// The maximum number of packages with sums of their own. Memory grows with them.
-pub(crate) const MOST_PACKAGES: usize = 10_000;
 
 /// The forecasts of packages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -47,19 +45,13 @@ pub struct PackageForecast<'r> {
 impl PackageForecasts<'_> {
     /// Adds the forecast for the file of this record; nothing if the file is not in a package.
     pub(crate) fn add(&mut self, record: &Record<'_>, forecast: &Forecast<'_>) {
-        let (package, version, architecture) = match (&record.package, &record.inside) {
-            (Some(of), _) => (&of.name, of.version.as_ref(), of.architecture.as_ref()),
-            (None, Some(_)) => (&record.path, None, None),
-            (None, None) => return,
-        };
-        let place = self
-            .packages
-            .binary_search_by(|known| known.key().cmp(&(package, version, architecture)));
+        let Some(key) = PackageKey::of(record) else { return };
+        let place = self.packages.binary_search_by(|known| known.key().cmp(&key));
         let owned = |text: &Text<'_>| text.clone().into_owned();
         let new = || PackageForecast {
-            package: owned(package),
-            version: version.map(owned),
-            architecture: architecture.map(owned),
+            package: owned(key.name),
+            version: key.version.map(owned),
+            architecture: key.architecture.map(owned),
             total: ForecastTotal::default(),
         };
         match entry_within(MOST_PACKAGES, &mut self.packages, place, new) {
@@ -104,16 +96,18 @@ impl PackageForecasts<'_> {
 }
 
 impl<'r> PackageForecast<'r> {
-    fn key(&self) -> (&Text<'r>, Option<&Text<'r>>, Option<&Text<'r>>) {
-        (&self.package, self.version.as_ref(), self.architecture.as_ref())
+    const fn key(&self) -> PackageKey<'_> {
+        PackageKey {
+            name: &self.package,
+            version: self.version.as_ref(),
+            architecture: self.architecture.as_ref(),
+        }
     }
 
     /// `libc6 2.41-12 amd64`, safe to print.
     #[must_use]
     pub fn label(&self) -> String {
-        let (package, version, architecture) = self.key();
-        let parts = [Some(package), version, architecture].into_iter().flatten();
-        parts.map(|part| printable(&**part)).collect::<Vec<_>>().join(" ")
+        self.key().label()
     }
 
     fn cell(&self, encoding: &Text<'_>) -> String {
@@ -131,7 +125,7 @@ impl<'r> PackageForecast<'r> {
 
 #[cfg(test)]
 mod tests {
-    use super::MOST_PACKAGES;
+    use crate::package_key::MOST_PACKAGES;
     use crate::{Record, Summary};
 
     fn summary(lines: &[&str]) -> Summary<'static> {

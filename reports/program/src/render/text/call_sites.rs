@@ -1,30 +1,67 @@
-//! What a stack walker finds after the calls of all files.
+//! What a stack walker finds after the calls of files.
 
-use sframe_record::numbers::{counted, grouped, percent};
-use sframe_record::{CallSiteTotal, SiteCounts};
+use std::io::{self, Write};
 
-/// One line about return addresses that are not in the row of their call. `noun` is what people call the tables that SFrame
-/// was compared with.
-pub(super) fn in_short(total: &CallSiteTotal, noun: &str) -> String {
-    let of = |name: &str, sites: &SiteCounts| {
-        let share = percent(sites.affected(), sites.total());
-        let mut parts = vec![format!("{share} of {} in {name}", grouped(sites.total()))];
-        let others = [
-            (sites.other_function, "with the frame of the next function"),
-            (sites.other_row, "with another frame of the function"),
-            (sites.nothing, "without a row"),
-            (sites.same_elsewhere, "with an equal frame of the next function"),
-            (sites.unreadable, "unreadable"),
-        ];
-        let some = others.into_iter().filter(|(number, _)| *number > 0);
-        parts.extend(some.map(|(number, what)| format!("{} {what}", grouped(number))));
-        parts.join(", ")
-    };
-    let sframe = total.sites.sframe.as_ref().map(|sites| of("SFrame", sites));
-    let cfi = total.sites.cfi.as_ref().map(|sites| of(noun, sites));
-    let parts: Vec<String> = [sframe, cfi].into_iter().flatten().collect();
-    let nothing = || "there are no calls".to_owned();
-    let sites = if parts.is_empty() { nothing() } else { parts.join("; ") };
+use anstyle::Style;
+use sframe_record::numbers::counted;
+use sframe_record::{CallSites, Summary};
+
+use crate::render::table;
+use crate::render::wrap::wrap;
+
+/// The number of packages that are listed.
+const PACKAGES: usize = 20;
+
+const BOLD: Style = Style::new().bold();
+
+/// Writes what a walker finds in one file. `noun` is what people call the table that SFrame was compared with.
+pub(super) fn file(
+    out: &mut dyn Write,
+    (name, sites): (&str, &CallSites),
+    noun: &str,
+    width: Option<usize>,
+) -> io::Result<()> {
+    writeln!(out, "{BOLD}{name}{BOLD:#}: call sites")?;
+    lines(out, sites, (noun, 2), width)
+}
+
+/// Writes what walkers of both kinds find in all files. The figures of a single file may have been `shown` with it.
+pub(super) fn totals(
+    out: &mut dyn Write,
+    summary: &Summary<'_>,
+    shown: bool,
+    width: Option<usize>,
+) -> io::Result<()> {
+    let Some(total) = &summary.call_sites else { return Ok(()) };
+    let other = CallSites::OTHER_WALKER;
+    if shown && total.files == 1 {
+        let text = format!(
+            "call sites: a walker that looks up the return address itself may miss rows, as listed; {other}"
+        );
+        return writeln!(out, "  {}", wrap(&text, 4, width));
+    }
     let files = counted(total.files, "file");
-    format!("return addresses of {files} that are outside of their call's row: {sites}")
+    let text =
+        format!("call sites of {files}, by a walker that looks up the return address itself:");
+    writeln!(out, "  {}", wrap(&text, 4, width))?;
+    lines(out, &total.sites, (summary.tables(), 4), width)?;
+    writeln!(out, "    {}", wrap(other, 6, width))?;
+    let Some(packages) = summary.several_call_site_packages() else { return Ok(()) };
+    writeln!(out, "{BOLD}call sites{BOLD:#} of {}", packages.subject(PACKAGES))?;
+    write!(out, "{}", table::text(&packages.table(PACKAGES, summary.tables())))
+}
+
+fn lines(
+    out: &mut dyn Write,
+    sites: &CallSites,
+    (noun, indent): (&str, usize),
+    width: Option<usize>,
+) -> io::Result<()> {
+    let mut sentences = sites.sentences(noun);
+    if sentences.is_empty() {
+        sentences.push("no row describes a call".to_owned());
+    }
+    sentences.iter().try_for_each(|sentence| {
+        writeln!(out, "{:indent$}{}", "", wrap(sentence, indent + 2, width))
+    })
 }

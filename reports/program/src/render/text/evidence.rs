@@ -18,6 +18,29 @@ pub(crate) struct Titles<'t> {
     pub(crate) second: &'t str,
 }
 
+impl Titles<'_> {
+    /// The meaning of the marks of `lines`. Where both tables say the same, there are none; where one table is compared with
+    /// the code, only its mark occurs.
+    fn of_marks(&self, lines: &[TableLine<'_>]) -> String {
+        let Titles { first, second } = self;
+        let has = |wanted: char| lines.iter().any(|line| mark(line.side).0 == wanted);
+        match (has('-'), has('+')) {
+            (true, true) => format!("- {first}, + {second}"),
+            (true, false) => format!("- {first}"),
+            (false, true) => format!("+ {second}"),
+            (false, false) => format!("{first} and {second}"),
+        }
+    }
+}
+
+const fn mark(side: Side) -> (char, Style) {
+    match side {
+        Side::Both => (' ', DIM),
+        Side::Sframe | Side::First => ('-', FIRST),
+        Side::Cfi | Side::Second => ('+', SECOND),
+    }
+}
+
 /// Writes the lines of both tables, indented by `indent` characters, with the code next to the lines from PC `start`
 /// on. `cut` means that the tables have more lines.
 pub(crate) fn write(
@@ -29,8 +52,7 @@ pub(crate) fn write(
 ) -> io::Result<()> {
     let widths = Widths::of(lines);
     let title = widths.line("PC", "CFA", "RA", "FP");
-    let (first, second) = (titles.first, titles.second);
-    let title = format!("{title}  (- {first}, + {second})");
+    let title = format!("{title}  ({})", titles.of_marks(lines));
     writeln!(out, "{:indent$}{DIM}  {}{DIM:#}", "", title.trim_end())?;
     let first_line = lines.iter().position(|line| line.start.0 >= start).unwrap_or(0);
     let beside = |place: usize| code.get(place.checked_sub(first_line)?);
@@ -54,11 +76,7 @@ fn write_line(
     beside: Option<&Instruction<'_>>,
     indent: usize,
 ) -> io::Result<()> {
-    let (mark, style) = match line.side {
-        Side::Both => (' ', DIM),
-        Side::Sframe | Side::First => ('-', FIRST),
-        Side::Cfi | Side::Second => ('+', SECOND),
-    };
+    let (mark, style) = mark(line.side);
     let start = line.start.to_string();
     let (cfa, fp) = (line.cfa.to_string(), line.fp.to_string());
     let row = widths.line(&start, &cfa, &ra(line), &fp);

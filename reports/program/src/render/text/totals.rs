@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{BOLD, Text, call_sites, coverage, forecast, proofs, readings, severity_style};
+use super::{BOLD, Text, call_sites, coverage, forecast, readings, severity_style};
 use sframe_input::Special;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
@@ -38,11 +38,15 @@ impl<W: Write> Text<W> {
             writeln!(self.out, "  none of {whose} {code} of code has stack-trace entries")?;
             self.functions_without_section(summary)?;
         }
-        if let Some(proofs) = &summary.proofs {
-            writeln!(self.out, "  {}", self.wrapped(&proofs::in_short(proofs, noun), 4))?;
-        }
-        if let Some(sites) = &summary.call_sites {
-            writeln!(self.out, "  {}", self.wrapped(&call_sites::in_short(sites, noun), 4))?;
+        if let Some(total) = &summary.proofs {
+            let sentences = total.proofs.sentences(noun);
+            let proofs = match sentences.is_empty() {
+                true => ": there are no rows".to_owned(),
+                false => format!(", {}", sentences.join("; ")),
+            };
+            let files = counted(total.files, "file");
+            let text = format!("compared with the code of {files}{proofs}");
+            writeln!(self.out, "  {}", self.wrapped(&text, 4))?;
         }
         self.finding_totals(summary)?;
         for gate in &summary.failed_gates {
@@ -51,6 +55,7 @@ impl<W: Write> Text<W> {
             let message = printable(gate.message.as_str());
             writeln!(self.out, "  {style}gate{style:#}: {}", self.wrapped(&message, 4))?;
         }
+        call_sites::totals(&mut self.out, summary, self.has_call_sites, self.options.width)?;
         forecast::totals(&mut self.out, summary)?;
         // What consumers do with a single file was written with it.
         if !summary.readings.is_empty() && summary.with_section > 1 {

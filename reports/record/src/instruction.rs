@@ -1,0 +1,20 @@
+//! Machine instructions.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::value::{Address, Text};
+
+/// A machine instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Instruction<'r> {
+    /// Its address.
+    #[serde(default)]
+    pub address: Address,
+    /// Its bytes in hexadecimal.
+    #[serde(borrow, default)]
+    pub bytes: Text<'r>,
+    /// The instruction in assembly language.
+    #[serde(borrow, default)]
+    pub text: Text<'r>,
+}

@@ -1,0 +1,155 @@
+//! Who is wrong where SFrame and CFI differ, and the instruction that proves it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::instruction::Instruction;
+use crate::value::Text;
+
+/// Which of SFrame and CFI is wrong, as far as the machine code proves it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Ruling<'r> {
+    /// Who is wrong.
+    pub wrong: Wrong,
+    /// Why the code does not decide: `machine` (code of this machine is not examined), `no-function` (it is in no function
+    /// that can be examined), `no-path` (no known path leads to it), `not-in-code` (the code does not show what
+    /// differs), `open` (it proves neither wrong). Absent if it decides.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<Text<'r>>,
+    /// What the code says, if it decides.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof<'r>>,
+}
+
+/// Which of SFrame and CFI is wrong.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wrong {
+    /// SFrame.
+    Sframe,
+    /// CFI.
+    Cfi,
+    /// Both, in different ways.
+    Both,
+    /// CFI, and SFrame has inherited the error.
+    Inherited,
+    /// Neither: they say the same in different ways.
+    Neither,
+    /// It is not decided.
+    Undecided,
+}
+
+/// What the machine code says at the place that decides.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Proof<'r> {
+    /// The instruction before which it is true.
+    #[serde(borrow)]
+    pub instruction: Instruction<'r>,
+    /// The canonical frame address, such as `rsp+16`. Absent if the code does not determine it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub cfa: Option<Text<'r>>,
+    /// The return address, such as `*(CFA-8)`. Absent if the code does not determine it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub ra: Option<Text<'r>>,
+    /// The caller's frame pointer. Absent if the code does not determine it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub fp: Option<Text<'r>>,
+    /// Whether the return address is signed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ra_signed: bool,
+}
+
+impl Ruling<'_> {
+    /// Who is wrong, and why, as all reports print it: `SFrame is wrong: before 0x4 pop %rbp, the machine code has CFA
+    /// rsp+16, RA *(CFA-8), FP *(CFA-16)`. `noun` is what people call the table that SFrame was compared with.
+    #[must_use]
+    pub fn sentence(&self, noun: &str) -> String {
+        let wrong = match self.wrong {
+            Wrong::Sframe => "SFrame is wrong",
+            Wrong::Cfi => &format!("{noun} is wrong"),
+            Wrong::Both => &format!("SFrame and {noun} are both wrong"),
+            Wrong::Inherited => &format!("{noun} is wrong, and SFrame has inherited it"),
+            Wrong::Neither => "neither is wrong, they say the same in different ways",
+            Wrong::Undecided => "who is wrong is undecided",
+        };
+        let why = match (&self.proof, self.undecided.as_deref()) {
+            (Some(proof), _) => &proof.sentence(),
+            (None, Some("machine")) => "machine code of this machine is not examined",
+            (None, Some("no-function")) => "the code is in no function that can be examined",
+            (None, Some("no-path")) => "no known path through the machine code leads here",
+            (None, Some("not-in-code")) => "machine code does not show what differs",
+            (None, _) => "the machine code proves neither wrong",
+        };
+        format!("{wrong}: {why}")
+    }
+}
+
+impl Proof<'_> {
+    /// `before 0x4 pop %rbp, the machine code has CFA rsp+16, RA *(CFA-8), FP *(CFA-16)`.
+    fn sentence(&self) -> String {
+        let part = |name: &str, rule: &Option<Text<'_>>| match rule {
+            Some(rule) => format!("{name} {rule}"),
+            None => format!("{name} unknown"),
+        };
+        let parts = [part("CFA", &self.cfa), part("RA", &self.ra), part("FP", &self.fp)].join(", ");
+        let signed = if self.ra_signed { ", signed" } else { "" };
+        let Instruction { address, text, .. } = &self.instruction;
+        let instruction = format!("{address} {text}");
+        format!("before {}, the machine code has {parts}{signed}", instruction.trim_end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Proof, Ruling, Wrong};
+    use crate::{Address, Record, UnwindTable};
+
+    fn message(difference: &str, table: Option<UnwindTable>) -> String {
+        let line = format!(
+            r#"{{"path":"a","status":"checked","findings":[{{"rule":"r","severity":"error",
+                "message":"CFA is rsp+8","difference":{{{difference}}}}}]}}"#
+        );
+        let record = Record { table, ..Record::parse(&line).expect("a record") };
+        let rulings = record.with_rulings();
+        rulings.findings.first().map(|finding| finding.message.to_string()).expect("a finding")
+    }
+
+    #[test]
+    fn a_message_ends_with_who_is_wrong_and_why() {
+        assert_eq!(message("", None), "CFA is rsp+8");
+        let undecided = r#""ruling":{"wrong":"undecided","undecided":"no-path"}"#;
+        assert_eq!(
+            message(undecided, None),
+            "CFA is rsp+8; who is wrong is undecided: no known path through the machine code leads here"
+        );
+        let inherited = r#""ruling":{"wrong":"inherited","proof":{"cfa":"sp+16","ra":"x30","ra_signed":true,
+            "instruction":{"address":"0x4","text":"ret"}}}"#;
+        assert_eq!(
+            message(inherited, Some(UnwindTable::Orc)),
+            "CFA is rsp+8; ORC is wrong, and SFrame has inherited it: before 0x4 ret, the machine code has CFA sp+16, RA x30, FP unknown, signed"
+        );
+    }
+
+    /// A report from elsewhere may contain anything.
+    #[test]
+    fn text_of_the_input_cannot_steer_a_terminal() {
+        let mut proof = Proof {
+            instruction: crate::Instruction {
+                address: Address(4),
+                bytes: "90".into(),
+                text: String::new().into(),
+            },
+            cfa: Some(String::from("\u{1b}[2J").into()),
+            ra: None,
+            fp: None,
+            ra_signed: false,
+        };
+        let text = proof.sentence();
+        assert_eq!(text, "before 0x4, the machine code has CFA \\x1b[2J, RA unknown, FP unknown");
+        proof.instruction.text = String::from("no\np").into();
+        let ruling = Ruling { wrong: Wrong::Sframe, undecided: None, proof: Some(proof) };
+        assert!(ruling.sentence("CFI").starts_with("SFrame is wrong: before 0x4 no\\x0ap, the"));
+    }
+}
