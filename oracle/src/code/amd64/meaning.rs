@@ -103,13 +103,7 @@ impl Meaning {
             Mnemonic::Test => effects.push(Effect::Forget),
             Mnemonic::Movzx => self.movzx(instruction, effects),
             Mnemonic::Movsxd | Mnemonic::Cdqe => self.sign_extend(instruction, effects),
-            Mnemonic::Enter if immediate(instruction, 1) == Some(0) => {
-                let room = immediate(instruction, 0).and_then(|bytes| i32::try_from(bytes).ok());
-                effects.push(Effect::Copy { to: SP, from: SP, plus: -8 });
-                effects.push(Effect::Store { from: FP, base: SP, offset: 0, size: 8 });
-                effects.push(Effect::Copy { to: FP, from: SP, plus: 0 });
-                effects.push(Effect::Copy { to: SP, from: SP, plus: -room.unwrap_or_default() });
-            }
+            Mnemonic::Enter => enter(instruction, effects),
             Mnemonic::Leave => {
                 effects.push(Effect::Copy { to: SP, from: FP, plus: 8 });
                 effects.push(Effect::Load { to: FP, base: FP, offset: 0 });
@@ -310,6 +304,18 @@ fn push(instruction: &Instruction, effects: &mut Vec<Effect>) {
     let from = from.unwrap_or(NONE);
     effects.push(Effect::Copy { to: SP, from: SP, plus: size.saturating_neg() });
     effects.push(Effect::Store { from, base: SP, offset: 0, size: if size == 8 { 8 } else { 2 } });
+}
+
+/// Saves FP, which becomes SP, and makes room. Between them are the addresses of as many frames as the nesting level says.
+fn enter(instruction: &Instruction, effects: &mut Vec<Effect>) {
+    // The processor uses the lowest 5 bits of the level.
+    let addresses = (instruction.immediate8_2nd() & 31) * 8;
+    effects.push(Effect::Copy { to: SP, from: SP, plus: -8 });
+    effects.push(Effect::Store { from: FP, base: SP, offset: 0, size: 8 });
+    effects.push(Effect::Copy { to: FP, from: SP, plus: 0 });
+    effects.push(Effect::Copy { to: SP, from: SP, plus: -i32::from(addresses) });
+    effects.push(Effect::Store { from: NONE, base: SP, offset: 0, size: addresses });
+    effects.push(Effect::Copy { to: SP, from: SP, plus: -i32::from(instruction.immediate16()) });
 }
 
 fn pop(instruction: &Instruction, effects: &mut Vec<Effect>) {

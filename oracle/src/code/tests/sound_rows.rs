@@ -21,12 +21,16 @@ fn frame(cfa: i64, fp: Recovery) -> Frame {
     Frame { cfa, ra: Recovery::AtCfa(-8), fp, ra_signed: false }
 }
 
-/// enter $32,$0; leave; ret
+/// enter $32,LEVEL; leave; ret: the return address, RBP, an address for each level, and 32 bytes (AMD64 Architecture
+/// Programmer's Manual, volume 3, ENTER).
 #[test]
 fn enter_saves_the_frame_pointer() {
-    assert_listing(b"\xc8\x20\x00\x00\xc9\xc3", &["0 rsp+8 u", "4 rsp+48 -16", "5 rsp+8 u"]);
-    // enter $32,$1 also stores the address of the frame: nothing is said about it.
-    assert_listing(b"\xc8\x20\x00\x01\xc9\xc3", &["0 rsp+8 u", "4 ? ?", "5 ? ?"]);
+    let with = |level| [0xc8, 32, 0, level, 0xc9, 0xc3];
+    assert_listing(&with(0), &["0 rsp+8 u", "4 rsp+48 -16", "5 rsp+8 u"]);
+    assert_listing(&with(1), &["0 rsp+8 u", "4 rsp+56 -16", "5 rsp+8 u"]);
+    assert_listing(&with(31), &["0 rsp+8 u", "4 rsp+296 -16", "5 rsp+8 u"]);
+    // Only the lowest 5 bits of the level count.
+    assert_listing(&with(34), &["0 rsp+8 u", "4 rsp+64 -16", "5 rsp+8 u"]);
 }
 
 /// sub $16,%rsp; mov %rbp,(%rsp); mov %rsp,%rsi; lea 8(%rsp),%rdi; movsq, or rep movsq; mov $1,%ebp; nop
