@@ -21,6 +21,18 @@ fn frame(cfa: i64, fp: Recovery) -> Frame {
     Frame { cfa, ra: Recovery::AtCfa(-8), fp, ra_signed: false }
 }
 
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// A function of AArch64.
+fn aarch64(code: &[u8]) -> Flow<'_> {
+    let entry = Entry { address: 0x1000, by: By::Presumption };
+    let part = Part { start: 0x1000, code };
+    let (decoder, alone) = (&mut Aarch64::default(), &Alone::default());
+    Flow::of(Abi::Aarch64Little, part, vec![entry], decoder, alone)
+}
+
 /// enter $32,LEVEL; leave; ret: the return address, RBP, an address for each level, and 32 bytes (AMD64 Architecture
 /// Programmer's Manual, volume 3, ENTER).
 #[test]
@@ -62,6 +74,31 @@ fn a_function_may_return_elsewhere() {
     assert_eq!(check(&mut flow, Abi::Amd64, 0, &elsewhere).ra, Truth::Refuted);
 }
 
+/// The same for AArch64, by the instructions that copy memory.
+#[test]
+fn memory_may_be_copied_over_what_was_saved() {
+    let words: [u32; 10] = [
+        0xd100_83ff, // sub sp, sp, #0x20
+        0xf900_03fd, // str x29, [sp]
+        0x9100_03e1, // mov x1, sp
+        0x9100_23e0, // add x0, sp, #0x8
+        0xd280_0102, // mov x2, #0x8
+        0x1901_0440, // cpyfp [x0]!, [x1]!, x2!
+        0x1941_0440, // cpyfm [x0]!, [x1]!, x2!
+        0x1981_0440, // cpyfe [x0]!, [x1]!, x2!
+        0xd280_003d, // mov x29, #0x1
+        0xd503_201f, // nop
+    ];
+    let code = bytes(&words);
+    let mut flow = aarch64(&code);
+    let cfa = Cfa::RegisterOffset { register: Register(31), offset: 32 };
+    let (ra, fp) = (Recovery::Unchanged, Recovery::AtCfa(-24));
+    let copied = Frame { cfa, ra, fp, ra_signed: false };
+    let abi = Abi::Aarch64Little;
+    assert_eq!(check(&mut flow, abi, 20, &copied).fp, Truth::Refuted);
+    assert_eq!(check(&mut flow, abi, 36, &copied).fp, Truth::Unknown);
+}
+
 /// A return address that is signed in X17, with SP in X16. What signed it is not followed.
 #[test]
 fn return_addresses_may_be_signed_in_x17() {
@@ -72,11 +109,9 @@ fn return_addresses_may_be_signed_in_x17() {
         0xaa11_03fe, // mov x30, x17
         0xd65f_03c0, // ret
     ];
-    let code: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let code = bytes(&words);
+    let mut flow = aarch64(&code);
     let abi = Abi::Aarch64Little;
-    let entry = Entry { address: 0x1000, by: By::Presumption };
-    let part = Part { start: 0x1000, code: &code };
-    let mut flow = Flow::of(abi, part, vec![entry], &mut Aarch64::default(), &Alone::default());
     let cfa = Cfa::RegisterOffset { register: Register(31), offset: 0 };
     let (ra, fp) = (Recovery::Unchanged, Recovery::Unchanged);
     let signed = Frame { cfa, ra, fp, ra_signed: true };
