@@ -63,8 +63,8 @@ impl<'c> Case<'c> {
     pub(crate) fn difference(&self) -> Option<&'c Difference<'c>> {
         let difference = self.finding.difference.as_deref()?;
         let wrong = difference.ruling.as_ref().map(|ruling| ruling.wrong);
-        let is_sframe = matches!(wrong, None | Some(Wrong::Sframe | Wrong::Undecided));
-        is_sframe.then_some(difference)
+        let is_cfi = matches!(wrong, Some(Wrong::Cfi | Wrong::Both | Wrong::Inherited));
+        (!is_cfi).then_some(difference)
     }
 
     /// Whether exactly these fields differ.

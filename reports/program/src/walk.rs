@@ -56,8 +56,8 @@ pub struct ThreadWalk {
     /// The depth of the first frame about whose caller the witnesses disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parted: Option<usize>,
-    /// The witness that stands alone at this frame: the others agree about another caller. A table that stands alone is
-    /// wrong, because the machine code contradicts it.
+    /// The only witness that differs at this frame: the others agree about another caller. A table that differs is wrong,
+    /// because the machine code contradicts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alone: Option<&'static str>,
     /// The instruction of this frame: the next one in the innermost and in interrupted frames, otherwise the call.

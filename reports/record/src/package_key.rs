@@ -1,5 +1,6 @@
-//! What tells the packages of a scan apart.
+//! The key by which the packages of a scan are sorted and counted.
 
+use crate::numbers::grouped;
 use crate::record::Record;
 use crate::text::printable;
 use crate::value::Text;
@@ -7,7 +8,18 @@ use crate::value::Text;
 /// The maximum number of packages with sums of their own. Memory grows with them.
 pub(crate) const MOST_PACKAGES: usize = 10_000;
 
-/// What tells packages apart, in the order of lists.
+/// Which packages a table of at most `listed` of `packages` is about: `the 20 of 300 packages with the most CFI`. There may be
+/// others, which are not counted.
+pub(crate) fn subject(listed: usize, packages: usize, has_others: bool, most: &str) -> String {
+    let number = grouped(packages as u64);
+    let first = if has_others { "the first " } else { "" };
+    match listed < packages {
+        true => format!("the {listed} of {first}{number} packages with the most {most}"),
+        false => format!("each of {first}{number} packages"),
+    }
+}
+
+/// A package, in the order of lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PackageKey<'p> {
     /// The name that its metadata states, otherwise its path.

@@ -154,7 +154,7 @@ impl Together {
         let is_compared = match agree(None) {
             Some(false) => {
                 self.parted = Some(self.levels.len());
-                // Without an FP, a claim can agree with each of two that differ: then nobody stands alone.
+                // Without an FP, a claim can agree with each of two that differ: then both of these contradict all others.
                 let mut alone = claims
                     .iter()
                     .map(|(number, _)| *number)

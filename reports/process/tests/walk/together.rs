@@ -63,7 +63,7 @@ fn witnesses_part_at_the_first_different_caller() {
     let short = |address| if address == 0xff { row(Frame::OUTERMOST) } else { to_the_end(address) };
     let walk = together(&Rules::default(), &[&to_the_end, &short]);
     assert_eq!((walk.parted, pcs(&walk, 1).len()), (Some(1), 2));
-    // Of two, none stands alone, and of three that all differ neither.
+    // There is none among two witnesses, or among three that all differ.
     assert_eq!((walk.alone, walk.compared), (None, 1));
     let walk = together(&Rules::default(), &[&to_the_end, &short, &other]);
     assert_eq!((walk.parted, walk.alone, walk.compared), (Some(1), None, 1));

@@ -274,7 +274,7 @@ fn write_end(out: &mut dyn Write, thread: &ThreadWalk) -> io::Result<()> {
                     let name = name(witness);
                     write!(
                         out,
-                        "  {frames}; {agree}; {DIFFERENT}{name} stands alone{DIFFERENT:#} at #{depth}"
+                        "  {frames}; {agree}; {DIFFERENT}only {name} differs{DIFFERENT:#} at #{depth}"
                     )?;
                 }
                 None => {

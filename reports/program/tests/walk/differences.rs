@@ -57,7 +57,7 @@ fn the_first_different_frame_is_explained() {
         "  they part at #1, about its caller:\n".to_owned(),
         format!(": {text}\n"),
         "    SFrame is wrong: CFI and the machine code find the same caller\n".to_owned(),
-        "; two witnesses or more agree about the callers of 2; SFrame stands alone at #1"
+        "; two witnesses or more agree about the callers of 2; only SFrame differs at #1"
             .to_owned(),
         format!("            caller PC={pc}  SP={sp}  FP="),
         format!(

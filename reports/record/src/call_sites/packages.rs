@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{CallSiteTotal, CallSites, SiteCounts};
 use crate::bounded::entry_within;
 use crate::numbers::{grouped, percent};
-use crate::package_key::{MOST_PACKAGES, PackageKey};
+use crate::package_key::{MOST_PACKAGES, PackageKey, subject};
 use crate::record::Record;
 use crate::table::{Line, Table};
 use crate::value::{Text, is_zero};
@@ -62,12 +62,7 @@ impl PackageCallSites<'_> {
     /// Which packages a table of at most `listed` is about: `the 20 of 300 packages with the most wrong frames`.
     #[must_use]
     pub fn subject(&self, listed: usize) -> String {
-        let number = grouped(self.packages.len() as u64);
-        let first = if self.other_files > 0 { "the first " } else { "" };
-        match listed < self.packages.len() {
-            true => format!("the {listed} of {first}{number} packages with the most wrong frames"),
-            false => format!("each of {first}{number} packages"),
-        }
+        subject(listed, self.packages.len(), self.other_files > 0, "wrong frames")
     }
 
     /// The packages with the most wrong frames, at most `listed`. For each witness that describes any call: the calls, those

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Forecast, ForecastTotal, Predicted};
 use crate::bounded::entry_within;
 use crate::numbers::{grouped, percent};
-use crate::package_key::{MOST_PACKAGES, PackageKey};
+use crate::package_key::{MOST_PACKAGES, PackageKey, subject};
 use crate::record::Record;
 use crate::table::{Line, Table};
 use crate::text::printable;
@@ -63,12 +63,7 @@ impl PackageForecasts<'_> {
     /// Which packages a table of at most `listed` is about: `the 20 of 300 packages with the most CFI`.
     #[must_use]
     pub fn subject(&self, listed: usize) -> String {
-        let number = grouped(self.packages.len() as u64);
-        let first = if self.other_files > 0 { "the first " } else { "" };
-        match listed < self.packages.len() {
-            true => format!("the {listed} of {first}{number} packages with the most CFI"),
-            false => format!("each of {first}{number} packages"),
-        }
+        subject(listed, self.packages.len(), self.other_files > 0, "CFI")
     }
 
     /// The packages with the most CFI, at most `listed`: the bytes of `.eh_frame` and `.eh_frame_hdr`, and a column for each

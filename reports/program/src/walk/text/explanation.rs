@@ -34,7 +34,7 @@ pub(super) fn write_parting(
     }
 }
 
-/// What it means that a witness stands alone.
+/// Who is wrong, if one witness contradicts two that agree.
 fn ruling(alone: &str) -> String {
     let [sframe, cfi, code] = Witness::ALL.map(|witness| match witness {
         Witness::Code => "the machine code",
@@ -45,7 +45,7 @@ fn ruling(alone: &str) -> String {
             format!("{sframe} is wrong: {cfi} and {code} find the same caller")
         }
         Some(Witness::Cfi) => format!("{cfi} is wrong: {sframe} and {code} find the same caller"),
-        _ => format!("{code} is alone: {sframe} and {cfi} find the same caller"),
+        _ => format!("only {code} differs: {sframe} and {cfi} find the same caller"),
     }
 }
 
