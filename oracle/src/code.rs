@@ -41,6 +41,6 @@ mod value;
 
 pub(crate) use latest::Latest;
 pub(crate) use program::Budget;
-pub use program::{Code, Function};
+pub use program::{Code, Function, LARGEST_FUNCTION};
 pub use statement::{Checked, Facts, Known, Truth};
 pub(crate) use statement::{View, Watched};

@@ -24,8 +24,8 @@ use super::surroundings::{By, Entry, Exceptions, Part, Surroundings};
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
 
-/// The maximum size of a function in bytes.
-const LARGEST: u64 = 1 << 20;
+/// The maximum size in bytes of a function that is examined.
+pub const LARGEST_FUNCTION: u64 = 1 << 20;
 /// The size of the longest instruction in bytes, minus 1 (AMD64).
 const LONGEST: u64 = 14;
 /// The maximum number of blocks that are executed for each byte of a file's code. Compilers' code needs less than one for two
@@ -56,7 +56,9 @@ pub(crate) struct Budget(AtomicU64);
 impl Budget {
     /// For code of a number of bytes.
     pub(crate) const fn of(bytes: u64) -> Budget {
-        Budget(AtomicU64::new(bytes.saturating_mul(BLOCKS_PER_BYTE).saturating_add(LARGEST)))
+        Budget(AtomicU64::new(
+            bytes.saturating_mul(BLOCKS_PER_BYTE).saturating_add(LARGEST_FUNCTION),
+        ))
     }
 
     fn left(&self) -> u64 {
@@ -141,7 +143,7 @@ impl<'e> Code<'e> {
         let range = *self.functions().get(index)?;
         let is_special =
             self.image.is_signal_frame(range.start) || self.image.is_part_of_others(range.start);
-        if range.bytes() > LARGEST || is_special {
+        if range.bytes() > LARGEST_FUNCTION || is_special {
             return None;
         }
         let start = range.start;
@@ -335,7 +337,7 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
 
     fn part(&self, address: u64) -> Option<Part<'e>> {
         let index = self.code.image.find(self.place(address))?;
-        self.code.image.part(index).filter(|part| part.code.len() as u64 <= LARGEST)
+        self.code.image.part(index).filter(|part| part.code.len() as u64 <= LARGEST_FUNCTION)
     }
 
     fn exceptions(&self, part: &Part<'e>) -> Exceptions {

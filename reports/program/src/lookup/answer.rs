@@ -1,7 +1,7 @@
 //! The answer about one PC.
 
 use sframe_oracle::cfi::Fde;
-use sframe_oracle::code::{Code, Known, Truth};
+use sframe_oracle::code::{Code, Known, LARGEST_FUNCTION, Truth};
 use sframe_oracle::compare::{Fields, Range, Verdict};
 use sframe_oracle::witness::{CodeRange, SframeFunction, Statement as Stated};
 use sframe_validator::elf::Elf;
@@ -16,9 +16,6 @@ use crate::record::source_lines::{DebugSections, SourceLines};
 use sframe_input::SectionSource;
 use sframe_record::json::exact_name;
 use sframe_record::{Address, Text, Wrong};
-
-/// The size in bytes of the largest function that [`Code::function`] examines.
-const LARGEST: u64 = 1 << 20;
 
 /// Makes answers from a file.
 pub(super) struct Reader<'r, 'a> {
@@ -104,7 +101,11 @@ impl<'r, 'a> Reader<'r, 'a> {
         let range = range.ok_or(Unexamined::NoFunction)?;
         let mut function = code.function(place).ok_or_else(|| {
             let size = range.end.saturating_sub(range.start.address);
-            if size > LARGEST { Unexamined::TooLarge } else { Unexamined::EnteredWithFrame }
+            if size > LARGEST_FUNCTION {
+                Unexamined::TooLarge
+            } else {
+                Unexamined::EnteredWithFrame
+            }
         })?;
         let looked = function.at(place.address, |facts| {
             let is_wrong = |frame: Option<Frame>| {
