@@ -50,8 +50,8 @@ struct Saved {
 /// What was stored with unknown content, or at unknown places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Blur {
-    /// Everything that was stored with unknown content is in this range of offsets from the CFA.
-    stored: (i32, i32),
+    /// Everything that was stored with unknown content is below this offset from the CFA.
+    stored: i32,
     /// The registers whose entry values may be in a place that is not known.
     escaped: Registers,
     /// The registers whose saved entry values were overwritten, and [`Registers::FRAME`] for a signed return address.
@@ -61,28 +61,25 @@ struct Blur {
 impl Default for Blur {
     fn default() -> Blur {
         let (escaped, replaced) = Default::default();
-        Blur { stored: (i32::MAX, i32::MIN), escaped, replaced }
+        Blur { stored: i32::MIN, escaped, replaced }
     }
 }
 
 impl Blur {
     fn with(self, other: Blur) -> Blur {
-        let (start, end) = self.stored;
         Blur {
-            stored: (start.min(other.stored.0), end.max(other.stored.1)),
+            stored: self.stored.max(other.stored),
             escaped: self.escaped.with(other.escaped),
             replaced: self.replaced.with(other.replaced),
         }
     }
 
-    /// Adds `size` bytes at a place.
-    fn with_bytes(self, place: Place, size: i32) -> Blur {
-        let (start, end) = self.stored;
-        let stored = match place.base {
-            Base::Cfa => (start.min(place.offset), end.max(place.offset.saturating_add(size))),
-            Base::Aligned(_) => (start, end),
-        };
-        Blur { stored, ..self }
+    /// Adds the bytes below a place.
+    fn with_bytes_below(self, place: Place) -> Blur {
+        match place.base {
+            Base::Cfa => Blur { stored: self.stored.max(place.offset), ..self },
+            Base::Aligned(_) => self,
+        }
     }
 
     /// Adds the register whose entry value this is.
@@ -107,7 +104,8 @@ impl Blur {
 
     /// Adds a slot that may have other content.
     fn with_slot(self, slot: Slot) -> Blur {
-        let blur = slot.place().map_or(self, |place| self.with_bytes(place, 8));
+        let end = slot.place().and_then(|place| place.plus(8));
+        let blur = end.map_or(self, |end| self.with_bytes_below(end));
         blur.with_value(slot.value)
     }
 }
@@ -190,7 +188,7 @@ impl Slots {
             None => true,
         };
         // Most functions store below what they stored before.
-        let end = place.offset.saturating_add(size.into());
+        let mut end = place.offset.saturating_add(size.into());
         if place.base != Base::Cfa || end > self.saved.lowest {
             let is_replaced = |slot: &&Slot| !is_kept(slot) && slot.value != value;
             let replaced = self.saved.known().iter().filter(is_replaced);
@@ -201,13 +199,17 @@ impl Slots {
             Rc::make_mut(&mut self.saved).add(Slot { address, value });
             return;
         }
-        self.blur = self.blur.with_bytes(place, size.into()).with_value(value);
+        // One variable of the function stands for all: others that are stored later change nothing.
+        if end <= self.saved.lowest {
+            end = self.saved.lowest.min(0);
+        }
+        self.blur = self.blur.with_bytes_below(Place { offset: end, ..place }).with_value(value);
     }
 
     /// Stores an unknown number of bytes. Compilers do so only in their own variables, so that slots keep their content.
     pub(super) fn fill(&mut self, address: Packed) {
         if let Some(place) = address.place() {
-            self.blur = self.blur.with_bytes(place, i32::MAX);
+            self.blur = self.blur.with_bytes_below(Place { offset: i32::MAX, ..place });
         }
     }
 
@@ -264,10 +266,8 @@ impl Slots {
     /// Whether the entry value of a register is certainly not in the 8 bytes at `offset` from the CFA, because nothing was
     /// stored in that part of the function's stack.
     pub(super) fn cannot_hold(&self, register: Number, offset: i32) -> bool {
-        let is_blurred =
-            offset < self.blur.stored.1 && offset.saturating_add(8) > self.blur.stored.0;
         offset < 0
-            && !is_blurred
+            && offset >= self.blur.stored
             && !self.may_be_elsewhere(register)
             && self.load(Value::cfa(offset).into()).is_unknown()
     }
