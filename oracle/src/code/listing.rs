@@ -226,13 +226,12 @@ impl<'c> Listing<'c> {
             is_after_call &= !has_effects && next == Next::Following;
             let goes_on = match next {
                 Next::Following => true,
-                Next::Jump(to) => {
+                Next::Jump(to) | Next::Branch(to, _) => {
                     places.extend(self.contains(to).then_some(to));
-                    false
-                }
-                Next::Branch(to, _) => {
-                    places.extend(self.contains(to).then_some(to));
-                    true
+                    if to <= address {
+                        self.note_loop(to);
+                    }
+                    next != Next::Jump(to)
                 }
                 Next::Call(_) | Next::IndirectCall => {
                     is_after_call = true;
@@ -289,6 +288,7 @@ impl<'c> Listing<'c> {
             next,
             following: number.checked_add(1)?,
             block: NONE,
+            starts_loop: false,
         });
         Some(Decoded { length, next, has_effects })
     }
@@ -319,6 +319,20 @@ impl<'c> Listing<'c> {
         if let Some(step) = step {
             step.following = following;
         }
+    }
+
+    /// Notes that a loop starts at `place`, if the instruction there was decoded.
+    fn note_loop(&mut self, place: u64) {
+        let number = self.step_at(place).and_then(|number| usize::try_from(number).ok());
+        if let Some(step) = number.and_then(|number| self.lists.steps.get_mut(number)) {
+            step.starts_loop = true;
+        }
+    }
+
+    /// Whether a block is the start of a loop.
+    pub(super) fn starts_loop(&self, block: u32) -> bool {
+        let first = self.first_step(block).and_then(|step| self.step(step));
+        first.is_some_and(|step| step.starts_loop)
     }
 
     /// Notes that a block starts at `place`, if there is an instruction.

@@ -7,6 +7,10 @@ use super::slots::Slots;
 use super::table::Tables;
 use super::value::{Base, Packed, Place, Value};
 
+/// The highest number that is not kept in loops. Jump tables, whose addresses are kept, are behind the headers of the file: 64
+/// bytes, and 56 for each segment.
+const MOST_COUNTED: u64 = 0xff;
+
 /// What is known before an instruction.
 #[derive(Clone, Debug)]
 pub(super) struct State {
@@ -372,6 +376,23 @@ impl State {
                 self.learn(register, Packed::UNKNOWN);
             }
         }
+    }
+
+    /// Forgets what a loop rarely preserves and unwinding rarely needs: small numbers, the content of the caller's registers other
+    /// than FP and RA, and the last comparison. Otherwise the loop is executed again when the jump back loses them.
+    pub(super) fn widen(&mut self) {
+        let mut rest = self.known.without(self.frame);
+        while let Some(register) = rest.pop() {
+            let is_kept = match self.get(register) {
+                Value::Entry(entry) => self.frame.meet(Registers::of(entry)),
+                Value::Constant(number) => number.unsigned_abs() > MOST_COUNTED,
+                _ => true,
+            };
+            if !is_kept {
+                self.learn(register, Packed::UNKNOWN);
+            }
+        }
+        self.compare(Compared::Nothing);
     }
 
     /// Whether there is anything to be forgotten in this way.

@@ -22,6 +22,8 @@ pub(super) struct Step {
     pub(super) following: u32,
     /// The block that starts here, or [`NONE`].
     pub(super) block: u32,
+    /// A jump leads back here.
+    pub(super) starts_loop: bool,
 }
 
 impl Step {

@@ -3,7 +3,10 @@
 mod aarch64;
 mod effects;
 mod jump_tables;
+mod loops;
 mod sound_rows;
+
+use std::cell::Cell;
 
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
@@ -26,6 +29,8 @@ struct Alone<'c> {
     exceptions: Exceptions,
     endless: Option<u64>,
     is_exhausted: bool,
+    /// The number of blocks that were executed.
+    executed: Cell<usize>,
 }
 
 impl<'c> Surroundings<'c> for Alone<'c> {
@@ -56,6 +61,7 @@ impl<'c> Surroundings<'c> for Alone<'c> {
     }
 
     fn spend(&self) -> bool {
+        self.executed.update(|blocks| blocks + 1);
         !self.is_exhausted
     }
 

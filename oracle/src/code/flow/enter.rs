@@ -22,7 +22,11 @@ impl Flow<'_> {
         let block = usize::try_from(edge.to).ok().and_then(|to| self.blocks.get_mut(to));
         let Some(place) = block else { return };
         let Some(block) = place else {
-            *place = Some(Block::entered(edge.origin, state.clone()));
+            let mut state = state.clone();
+            if self.listing.starts_loop(edge.to) {
+                state.widen();
+            }
+            *place = Some(Block::entered(edge.origin, state));
             return queue.push(self.listing.block_address(edge.to), edge.to);
         };
         let origin = block.origin;
