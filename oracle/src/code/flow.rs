@@ -472,8 +472,8 @@ impl<'c> Flow<'c> {
         if !self.resolved.insert((jump, table)) {
             return;
         }
-        let is_code = |address: u64| self.listing.contains(address);
-        let Some(found) = self.tables.targets(table, surroundings, is_code) else { return };
+        let is_inside = |address: u64| self.listing.contains(address);
+        let Some(found) = self.tables.targets(table, surroundings, is_inside) else { return };
         let known = self.targets.entry(jump).or_default();
         if !found.iter().all(|target| known.binary_search(target).is_ok()) {
             known.extend(found);

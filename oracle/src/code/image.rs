@@ -130,12 +130,13 @@ impl<'e> Image<'e> {
     /// Whether CFI says that a function of a linked file is entered by a call.
     pub(super) fn starts_as_called(&self, start: CodeAddress) -> bool {
         let frame = self.frame_at_start(start).filter(|_| self.bases.is_empty());
-        frame.is_some_and(|(frame, abi)| {
-            let pushed = abi.fixed_ra_offset();
-            let ra = if pushed == 0 { Recovery::Unchanged } else { Recovery::AtCfa(pushed.into()) };
-            let cfa = Cfa::RegisterOffset { register: abi.sp(), offset: -i64::from(pushed) };
-            frame == Frame { cfa, ra, fp: Recovery::Unchanged, ra_signed: false }
-        })
+        frame.is_some_and(|(frame, abi)| frame == frame_of_call(abi))
+    }
+
+    /// Whether CFI says that code of a linked file is entered with a frame that is not that of a call.
+    pub(super) fn starts_with_frame(&self, start: CodeAddress) -> bool {
+        let frame = self.frame_at_start(start).filter(|_| self.bases.is_empty());
+        frame.is_some_and(|(frame, abi)| frame != frame_of_call(abi))
     }
 
     /// What CFI says at the start of a function, and the machine. Objtool follows the code of parts of functions as well as we do, so
@@ -186,6 +187,14 @@ impl<'e> Image<'e> {
     pub(super) const fn relocated(&self) -> &Relocated {
         &self.relocated
     }
+}
+
+/// The frame at the entry of a function.
+fn frame_of_call(abi: Abi) -> Frame {
+    let pushed = abi.fixed_ra_offset();
+    let ra = if pushed == 0 { Recovery::Unchanged } else { Recovery::AtCfa(pushed.into()) };
+    let cfa = Cfa::RegisterOffset { register: abi.sp(), offset: -i64::from(pushed) };
+    Frame { cfa, ra, fp: Recovery::Unchanged, ra_signed: false }
 }
 
 /// The address of a place, different from those of places in sections with other bases.

@@ -187,6 +187,13 @@ impl<'e> Code<'e> {
         self.evidence(index) == Evidence::None && !self.is_unused(index)
     }
 
+    /// The same, if CFI says that the code is not entered by a call.
+    fn is_kept_apart(&self, index: usize) -> bool {
+        let function =
+            self.functions().get(index).filter(|_| self.evidence(index) == Evidence::None);
+        function.is_some_and(|function| self.image.starts_with_frame(function.start))
+    }
+
     /// How certain it is that a function starts where `functions()[index]` does, and that it is no part of another one.
     fn evidence(&self, index: usize) -> Evidence {
         let Some(function) = self.functions().get(index) else { return Evidence::None };
@@ -338,6 +345,11 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
     fn part(&self, address: u64) -> Option<Part<'e>> {
         let index = self.code.image.find(self.place(address))?;
         self.code.image.part(index).filter(|part| part.code.len() as u64 <= LARGEST_FUNCTION)
+    }
+
+    fn is_part_of_functions(&self, address: u64) -> bool {
+        let index = self.code.image.find(self.place(address));
+        index.is_some_and(|index| self.code.is_kept_apart(index))
     }
 
     fn exceptions(&self, part: &Part<'e>) -> Exceptions {

@@ -77,6 +77,9 @@ pub(super) trait Surroundings<'c> {
     fn next_referenced(&self, address: u64) -> u64;
     /// The code of the function at an address.
     fn part(&self, address: u64) -> Option<Part<'c>>;
+    /// Whether an address is in code that is only a part of other functions, which CFI says as well: compilers keep code that is
+    /// rarely executed apart.
+    fn is_part_of_functions(&self, address: u64) -> bool;
     /// Where exceptions continue that pass calls in a part.
     fn exceptions(&self, part: &Part<'c>) -> Exceptions;
     /// Where execution continues after an instruction, if its target is final.

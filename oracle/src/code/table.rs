@@ -74,14 +74,15 @@ impl Tables {
         table.is_some_and(|table| table.most == Some(0))
     }
 
-    /// The addresses to which a table leads. `surroundings` has its bytes; `is_code` accepts a target. The table ends before
-    /// the next place that an instruction of the file refers to and, if nothing limits the index, at the first element that
-    /// is not accepted. `None` if an element within the limit cannot be read or is not accepted.
+    /// The addresses to which a table leads. `surroundings` has its bytes; `is_inside` accepts a target in the function. If the
+    /// index is limited, code that the function shares or keeps elsewhere is accepted, too. The table ends before the next
+    /// place that an instruction of the file refers to and, if nothing limits the index, at the first element that is not
+    /// accepted. `None` if an element within the limit cannot be read or is not accepted.
     pub(super) fn targets<'a>(
         &self,
         number: u32,
         surroundings: &impl Surroundings<'a>,
-        is_code: impl Fn(u64) -> bool,
+        is_inside: impl Fn(u64) -> bool,
     ) -> Option<Vec<u64>> {
         let table = self.0.get(usize::try_from(number).ok()?)?;
         let room = surroundings.next_referenced(table.address).saturating_sub(table.address);
@@ -89,6 +90,10 @@ impl Tables {
         // A mask may allow more than the table has.
         let most = table.most.map_or(u32::MAX, |most| most.saturating_add(1));
         let count = room.min(most).min(MOST_ELEMENTS);
+        let is_limited = table.most.is_some();
+        let is_code = |target: &u64| {
+            is_inside(*target) || is_limited && surroundings.is_part_of_functions(*target)
+        };
         let mut targets = Vec::new();
         let size = usize::from(table.size);
         // Usually all of it is in one section.
@@ -99,9 +104,9 @@ impl Tables {
             let element = table.address.wrapping_add(u64::from(index) * u64::from(table.size));
             let bytes = elements.next().or_else(|| surroundings.read(element, size));
             let target = bytes.and_then(|bytes| table.decode(bytes));
-            match target.filter(|target| is_code(*target)) {
+            match target.filter(is_code) {
                 Some(target) => targets.push(target),
-                None if table.most.is_some() => return None,
+                None if is_limited => return None,
                 None => break,
             }
         }

@@ -48,6 +48,10 @@ impl<'c> Surroundings<'c> for Alone<'c> {
         part.offset(address).map(|_| part)
     }
 
+    fn is_part_of_functions(&self, address: u64) -> bool {
+        self.part(address).is_some()
+    }
+
     fn exceptions(&self, part: &Part<'c>) -> Exceptions {
         if part.start == 0x1000 { self.exceptions.clone() } else { Exceptions::default() }
     }

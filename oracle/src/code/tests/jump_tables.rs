@@ -52,6 +52,26 @@ fn jump_tables() {
     assert_eq!(reached(UNLIMITED, u64::MAX), [&all[..5], &["23 ? u"]].concat());
 }
 
+/// The second element leads to code of the function that is kept elsewhere: 3000: pop %rbp; ret. Without a limit, it may be
+/// behind the end of the table.
+#[test]
+fn a_case_may_be_kept_elsewhere() {
+    let data = [0x101a, 0x3000, 0x1022].map(|target: i32| (target - 0x2000).to_le_bytes()).concat();
+    let other = b"\x5d\xc3";
+    let lines = |test, other| {
+        let alone = Alone { data: &data, other, next_referenced: 0x200c, ..Alone::default() };
+        listing(&with_table(test), &alone)
+    };
+    let has = |lines: &[String], line: &str| lines.iter().any(|it| it == line);
+    let limited = lines(LIMITED, other);
+    assert!(has(&limited, "1a rsp+16 u") && has(&limited, "22 rsp+16 u"), "{limited:?}");
+    assert!(has(&limited, "2000 rsp+16 u") && has(&limited, "2001 rsp+8 u"), "{limited:?}");
+    let unlimited = lines(UNLIMITED, other);
+    assert!(has(&unlimited, "1a rsp+16 u") && !has(&unlimited, "2000 rsp+16 u"), "{unlimited:?}");
+    let nothing_there = lines(LIMITED, b"");
+    assert!(!has(&nothing_there, "1a rsp+16 u"), "{nothing_there:?}");
+}
+
 /// A jump by a table that cannot be read leads to an unknown place, and not to another function like one by a pointer. RBP may
 /// be overwritten there, before a jump back to 0x22.
 #[test]
