@@ -7,7 +7,7 @@ mod common;
 use common::{ALL, golden, golden_files, members, of_file, open};
 use sframe_oracle::account::{Account, Options, Witnesses, account};
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::compare::{Reason, Wrong};
+use sframe_oracle::compare::{Reason, Ruling, Wrong};
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::Cfa;
 
@@ -20,7 +20,9 @@ fn contradictions(account: &Account<'_>) -> Vec<String> {
     of_code
         .map(|one| {
             let Some(ruling) = one.ruling else { return String::new() };
-            let Reason::Proof { address, known } = ruling.reason else { return String::new() };
+            let Reason::Proof { address, known, .. } = ruling.reason else {
+                return String::new();
+            };
             assert_eq!(address, one.start.address);
             let cfa = match known.cfa {
                 Some(Cfa::RegisterOffset { register, offset }) => format!("{register}{offset:+}"),
@@ -48,6 +50,33 @@ fn sframe_inherits_the_errors_of_directives() {
         }
         assert!(!found.iter().any(|line| line.contains("at 0x15..")), "{found:#?}");
     });
+}
+
+/// The instructions that make CFI wrong in `corpus/wrong-cfi`, as their listings there show. In `state-not-restored`, a branch leads
+/// to the wrong row.
+#[test]
+fn proofs_name_the_instruction_that_changed_the_frame() {
+    for (case, wrong, change) in [
+        ("pushes-without-directives", 0x1, Some(0x0)), // push %rbx
+        ("adjusted-by-wrong-sign", 0x16, Some(0x11)),  // lea 0x18(%rsp),%rsp
+        ("data-in-frame-pointer", 0x4, Some(0x1)),     // mov %rdi,%rbp
+        ("epilogue-above-branch", 0x16, Some(0x12)),   // add $0x8,%rsp
+        ("signing-without-directive", 0x4, Some(0x0)), // paciasp
+        ("store-counted-from-x29", 0xc, Some(0x8)),    // str x19, [sp, #-16]!
+        ("state-not-restored", 0x18, None),
+    ] {
+        let file = sframe_corpus::read(&format!("wrong-cfi/{case}/2.47.50.o"));
+        let proofs: Vec<_> = open(&file, |elf, sections, cfi| {
+            let account = account(elf, sections, cfi, &THOROUGH);
+            let rulings = account.differences.iter().filter_map(|one| one.ruling);
+            let proof = |ruling: Ruling| match ruling.reason {
+                Reason::Proof { address, change, .. } => Some((address, change)),
+                _ => None,
+            };
+            rulings.filter_map(proof).collect()
+        });
+        assert!(proofs.contains(&(wrong, change)), "{case}: {proofs:x?}");
+    }
 }
 
 /// The same function when CFI is not a witness, and in a file without SFrame.

@@ -151,7 +151,7 @@ impl<'c> Differences<'c> {
         judge: &mut Judge<'_>,
         tally: &mut Tally,
     ) {
-        let Contradiction { start, end, wrong, fields, sframe, cfi, truth } = *found;
+        let Contradiction { start, end, wrong, fields, sframe, cfi, change, truth } = *found;
         // A right row of SFrame is not the one to report.
         let sframe = sframe.filter(|_| wrong != Wrong::Cfi);
         let row_start = match (sframe, cfi) {
@@ -168,7 +168,7 @@ impl<'c> Differences<'c> {
             cfi: cfi.map(|of| CfiFrame { function: of.function, frame: of.frame }),
             ruling: Some(Ruling {
                 wrong,
-                reason: Reason::Proof { address: start.address, known: truth },
+                reason: Reason::Proof { address: start.address, change, known: truth },
             }),
             is_of_code: true,
         };
@@ -409,7 +409,8 @@ mod tests {
             let truth = Known { cfa, ra: None, fp: None, ra_signed: false };
             let (start, end) = (CodeAddress::absolute(ranges[1]), ranges[1] + 1);
             let (wrong, fields, sframe) = (Wrong::Undecided, Fields::CFA, Some(stated));
-            let found = Contradiction { start, end, wrong, fields, sframe, cfi: None, truth };
+            let found =
+                Contradiction { start, end, wrong, fields, sframe, cfi: None, change: None, truth };
             differences.contradiction(&found, &mut judge, &mut tally);
             assert_eq!(differences.groups.len(), 3);
             let mut kept = Vec::new();

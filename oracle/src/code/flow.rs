@@ -1,5 +1,6 @@
 //! Executes a function abstractly, along every path.
 
+mod change;
 mod enter;
 mod visit;
 

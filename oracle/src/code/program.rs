@@ -453,6 +453,15 @@ impl<'e> Function<'e> {
         }
     }
 
+    /// The last instruction before the one at `address` that changed the frame, on a way without jumps. `None` if there is none within
+    /// 256 bytes, or if the code belongs to several functions.
+    pub(crate) fn change_before(&mut self, address: u64) -> Option<u64> {
+        let base = self.base;
+        let [flow] = self.flows.as_mut_slice() else { return None };
+        let change = flow.change_before(address.wrapping_add(base))?.wrapping_sub(base);
+        self.contains(CodeAddress { address: change, ..self.range.start }).then_some(change)
+    }
+
     /// Passes the facts at an address to `look`. `None` if no known path leads there.
     pub fn at<T>(&mut self, address: u64, look: impl FnOnce(Facts<'_>) -> T) -> Option<T> {
         let (mut look, mut found) = (Some(look), None);

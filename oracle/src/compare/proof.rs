@@ -93,6 +93,8 @@ pub struct Contradiction<'c> {
     pub sframe: Option<Stated<SframeFunction>>,
     /// CFI's row, if it has one.
     pub cfi: Option<Stated<Fde<'c>>>,
+    /// The address of the instruction that changed the frame last, if it is in the code right before.
+    pub change: Option<u64>,
     /// What the code says at the first PC. Its CFA is relative to the register that the rows use.
     pub truth: Known,
 }

@@ -32,7 +32,9 @@ pub enum Reason {
     Proof {
         /// The instruction's address.
         address: u64,
-        /// The parts of the frame that the code determines there.
+        /// The address of the instruction that changed the frame last, if it is in the code right before.
+        change: Option<u64>,
+        /// The parts of the frame that the code determines.
         known: Known,
     },
     /// Machine code of this machine is not examined.
@@ -111,6 +113,9 @@ impl<'e> Arbiter<'e> {
             };
             ruling = ruling.and(wrong, address, &facts);
         });
+        if let Reason::Proof { address, change, .. } = &mut ruling.reason {
+            *change = function.change_before(*address);
+        }
         ruling
     }
 }
@@ -127,7 +132,7 @@ impl Ruling {
     /// Adds what the code proves before another instruction of the range.
     fn and(self, wrong: Wrong, address: u64, facts: &Facts<'_>) -> Ruling {
         let is_first = matches!(self.reason, Reason::NoPath);
-        let proof = || Reason::Proof { address, known: facts.known() };
+        let proof = || Reason::Proof { address, change: None, known: facts.known() };
         let (wrong, reason) = match (self.wrong, wrong) {
             (Wrong::Sframe, Wrong::Cfi) | (Wrong::Cfi, Wrong::Sframe) => (Wrong::Both, self.reason),
             (Wrong::Sframe | Wrong::Cfi, Wrong::Both) => (Wrong::Both, self.reason),

@@ -44,6 +44,9 @@ pub enum Wrong {
 /// What the machine code says at the place that decides.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Proof<'r> {
+    /// The instruction that changed the frame last. Absent if it is not in the code right before.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Instruction<'r>>,
     /// The instruction before which it is true.
     #[serde(borrow)]
     pub instruction: Instruction<'r>,
@@ -87,7 +90,7 @@ impl Ruling<'_> {
 }
 
 impl Proof<'_> {
-    /// `before 0x4 pop %rbp, the machine code has CFA rsp+16, RA *(CFA-8), FP *(CFA-16)`.
+    /// `after 0x0 push %rbp and before 0x4 pop %rbp, the machine code has CFA rsp+16, RA *(CFA-8), FP *(CFA-16)`.
     fn sentence(&self) -> String {
         let part = |name: &str, rule: &Option<Text<'_>>| match rule {
             Some(rule) => format!("{name} {rule}"),
@@ -95,9 +98,16 @@ impl Proof<'_> {
         };
         let parts = [part("CFA", &self.cfa), part("RA", &self.ra), part("FP", &self.fp)].join(", ");
         let signed = if self.ra_signed { ", signed" } else { "" };
-        let Instruction { address, text, .. } = &self.instruction;
-        let instruction = format!("{address} {text}");
-        format!("before {}, the machine code has {parts}{signed}", instruction.trim_end())
+        let named = |instruction: &Instruction<'_>| {
+            let Instruction { address, text, .. } = instruction;
+            format!("{address} {text}").trim_end().to_owned()
+        };
+        let after = self
+            .change
+            .as_ref()
+            .map_or_else(String::new, |change| format!("after {} and ", named(change)));
+        let before = named(&self.instruction);
+        format!("{after}before {before}, the machine code has {parts}{signed}")
     }
 }
 
@@ -125,10 +135,10 @@ mod tests {
             "CFA is rsp+8; who is wrong is undecided: no known path through the machine code leads here"
         );
         let inherited = r#""ruling":{"wrong":"inherited","proof":{"cfa":"sp+16","ra":"x30","ra_signed":true,
-            "instruction":{"address":"0x4","text":"ret"}}}"#;
+            "change":{"address":"0x0","text":"paciasp"},"instruction":{"address":"0x4","text":"ret"}}}"#;
         assert_eq!(
             message(inherited, Some(UnwindTable::Orc)),
-            "CFA is rsp+8; ORC is wrong, and SFrame has inherited it: before 0x4 ret, the machine code has CFA sp+16, RA x30, FP unknown, signed"
+            "CFA is rsp+8; ORC is wrong, and SFrame has inherited it: after 0x0 paciasp and before 0x4 ret, the machine code has CFA sp+16, RA x30, FP unknown, signed"
         );
     }
 
@@ -136,6 +146,7 @@ mod tests {
     #[test]
     fn text_of_the_input_cannot_steer_a_terminal() {
         let mut proof = Proof {
+            change: None,
             instruction: crate::Instruction {
                 address: Address(4),
                 bytes: "90".into(),

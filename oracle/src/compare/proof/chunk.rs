@@ -61,6 +61,7 @@ impl<'c> Examined<'c> {
         };
         let is_viewed = watched == function.viewed();
         let mut rest = pieces;
+        let before = self.contradictions.len();
         let mut judged: Option<(View, Judged)> = None;
         function.visit_runs(range.start.address..range.end, watched, until, |from, to, facts| {
             while let Some((_, others)) = rest.split_first().filter(|(first, _)| first.end <= from)
@@ -81,6 +82,9 @@ impl<'c> Examined<'c> {
             // An instruction may end after the function, and another row may start in it.
             self.instructions(piece, truths, from, to.min(piece.end), &facts);
         });
+        for found in self.contradictions.iter_mut().skip(before) {
+            found.change = function.change_before(found.start.address);
+        }
     }
 
     /// Adds the bytes of a piece, as far as is known before its code is visited.
@@ -127,6 +131,7 @@ impl<'c> Examined<'c> {
             fields: refuted(facts.check(frame), frame, facts),
             sframe: sframe.copied(),
             cfi: cfi.copied(),
+            change: None,
             truth: facts.known_beside(frame),
         };
         match self.contradictions.last_mut() {

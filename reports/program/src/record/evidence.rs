@@ -97,12 +97,15 @@ fn describe(
         Reason::NoPath => undecided("no-path"),
         Reason::NotInCode => undecided("not-in-code"),
         Reason::Open => undecided("open"),
-        Reason::Proof { address, known } => {
-            let place = CodeAddress { section: function.section, address };
-            let instruction = instruction_at(elf, abi, function, place);
+        Reason::Proof { address, change, known } => {
+            let instruction = |address| {
+                let place = CodeAddress { section: function.section, address };
+                instruction_at(elf, abi, function, place)
+            };
             let recovery = |rule: Option<_>| rule.map(|rule| Named(abi, rule).to_string().into());
             let proof = Proof {
-                instruction: instruction.unwrap_or_else(|| Instruction {
+                change: change.and_then(instruction),
+                instruction: instruction(address).unwrap_or_else(|| Instruction {
                     address: Address(address),
                     bytes: Text::default(),
                     text: Text::default(),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use sframe_record::{Finding, Proof, Side, Similar, Text, Wrong};
+use sframe_record::{Finding, Instruction, Proof, Side, Similar, Text, Wrong};
 
 use super::column::{Cell, Column, ColumnKind, Table};
 
@@ -230,6 +230,18 @@ impl Table for Differences {
             },
         ),
         difference(
+            ColumnKind::texts(
+                "change",
+                "the instruction that changed the frame last: PC, instruction; null if it is not in the code right before",
+            )
+            .or_null(),
+            |of| {
+                let proof = of.difference.ruling.as_ref().and_then(|ruling| ruling.proof.as_ref());
+                let change = proof.and_then(|proof| proof.change.as_ref());
+                change.map_or(Cell::Null, |change| Cell::Text(Cow::Owned(instruction(change))))
+            },
+        ),
+        difference(
             ColumnKind::numbers(
                 "similar_functions",
                 "",
@@ -285,18 +297,22 @@ const fn wrong(wrong: Wrong) -> &'static str {
 }
 
 fn proof_text(proof: &Proof<'_>) -> String {
-    let Proof { instruction, cfa, ra, fp, ra_signed } = proof;
+    let Proof { change: _, instruction: before, cfa, ra, fp, ra_signed } = proof;
     let part = |part: &Option<Text<'_>>| part.as_deref().unwrap_or("unknown").to_owned();
     let (cfa, ra, fp) = (part(cfa), part(ra), part(fp));
     let signed = if *ra_signed { "  signed" } else { "" };
-    let (address, text) = (instruction.address.0, &instruction.text);
-    format!("{address:#x}  {text}  {cfa}  {ra}  {fp}{signed}")
+    format!("{}  {cfa}  {ra}  {fp}{signed}", instruction(before))
+}
+
+fn instruction(Instruction { address, text, .. }: &Instruction<'_>) -> String {
+    format!("{:#x}  {text}", address.0)
 }
 
 fn instructions<'c>(of: &'c Difference<'_>) -> Cell<'c> {
     let mut text = String::new();
-    for instruction in &of.difference.instructions {
-        let _ = writeln!(text, "{:#x}  {}", instruction.address.0, instruction.text);
+    for one in &of.difference.instructions {
+        text.push_str(&instruction(one));
+        text.push('\n');
     }
     Cell::Text(Cow::Owned(text))
 }
