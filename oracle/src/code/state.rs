@@ -7,7 +7,7 @@ use super::slots::Slots;
 use super::table::Tables;
 use super::value::{Base, Packed, Place, Value};
 
-/// The highest number that is not kept in loops. Jump tables, whose addresses are kept, are behind the headers of the file: 64
+/// The highest number that is not kept in loops. Jump tables, whose addresses are kept, come after the headers of the file: 64
 /// bytes, and 56 for each segment.
 const MOST_COUNTED: u64 = 0xff;
 

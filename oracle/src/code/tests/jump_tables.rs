@@ -53,7 +53,7 @@ fn jump_tables() {
 }
 
 /// The second element leads to code of the function that is kept elsewhere: 3000: pop %rbp; ret. Without a limit, it may be
-/// behind the end of the table.
+/// after the end of the table.
 #[test]
 fn a_case_may_be_kept_elsewhere() {
     let data = [0x101a, 0x3000, 0x1022].map(|target: i32| (target - 0x2000).to_le_bytes()).concat();
