@@ -92,7 +92,7 @@ test('a finding opens its file, with the rows of both tables beside the instruct
 		['0x4', 'pop %rbp', 'rbp+8', '*(CFA-8)', '*(CFA-16)', 'rbp+16', '*(CFA-8)', '*(CFA-16)'],
 		['0x5', '', 'rsp+8', '*(CFA-8)', 'unchanged', 'rsp+8', '*(CFA-8)', 'unchanged'],
 	]);
-	assert.equal(await article.locator('.ruling').textContent(), 'SFrame is wrong: after 0x1 mov %rsp,%rbp and before 0x4 pop %rbp, the machine code has CFA rsp+16, RA *(CFA-8), FP *(CFA-16)');
+	assert.equal(await article.locator('.ruling').textContent(), 'SFrame is wrong: after 0x1 mov %rsp,%rbp and before 0x4 pop %rbp, the code has CFA rsp+16, RA *(CFA-8), FP *(CFA-16)');
 	assert.equal(await article.locator('.place').textContent(), 'at .sframe+0x34 (file offset 0xb4), function 0 f at .text+0x0 (6 bytes), row 1, code .text+0x4..0x5 (1 byte)');
 }));
 

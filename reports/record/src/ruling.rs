@@ -65,7 +65,7 @@ pub struct Proof<'r> {
 }
 
 impl Ruling<'_> {
-    /// Who is wrong, and why, as all reports print it: `SFrame is wrong: before 0x4 pop %rbp, the machine code has CFA
+    /// Who is wrong, and why, as all reports print it: `SFrame is wrong: before 0x4 pop %rbp, the code has CFA
     /// rsp+16, RA *(CFA-8), FP *(CFA-16)`. `noun` is what people call the table that SFrame was compared with.
     #[must_use]
     pub fn sentence(&self, noun: &str) -> String {
@@ -90,7 +90,7 @@ impl Ruling<'_> {
 }
 
 impl Proof<'_> {
-    /// `after 0x0 push %rbp and before 0x4 pop %rbp, the machine code has CFA rsp+16, RA *(CFA-8), FP *(CFA-16)`.
+    /// `after 0x0 push %rbp and before 0x4 pop %rbp, the code has CFA rsp+16, RA *(CFA-8), FP *(CFA-16)`.
     fn sentence(&self) -> String {
         let part = |name: &str, rule: &Option<Text<'_>>| match rule {
             Some(rule) => format!("{name} {rule}"),
@@ -107,7 +107,7 @@ impl Proof<'_> {
             .as_ref()
             .map_or_else(String::new, |change| format!("after {} and ", named(change)));
         let before = named(&self.instruction);
-        format!("{after}before {before}, the machine code has {parts}{signed}")
+        format!("{after}before {before}, the code has {parts}{signed}")
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
             "change":{"address":"0x0","text":"paciasp"},"instruction":{"address":"0x4","text":"ret"}}}"#;
         assert_eq!(
             message(inherited, Some(UnwindTable::Orc)),
-            "CFA is rsp+8; ORC is wrong, and SFrame has inherited it: after 0x0 paciasp and before 0x4 ret, the machine code has CFA sp+16, RA x30, FP unknown, signed"
+            "CFA is rsp+8; ORC is wrong, and SFrame has inherited it: after 0x0 paciasp and before 0x4 ret, the code has CFA sp+16, RA x30, FP unknown, signed"
         );
     }
 
@@ -158,7 +158,7 @@ mod tests {
             ra_signed: false,
         };
         let text = proof.sentence();
-        assert_eq!(text, "before 0x4, the machine code has CFA \\x1b[2J, RA unknown, FP unknown");
+        assert_eq!(text, "before 0x4, the code has CFA \\x1b[2J, RA unknown, FP unknown");
         proof.instruction.text = String::from("no\np").into();
         let ruling = Ruling { wrong: Wrong::Sframe, undecided: None, proof: Some(proof) };
         assert!(ruling.sentence("CFI").starts_with("SFrame is wrong: before 0x4 no\\x0ap, the"));
