@@ -57,7 +57,9 @@ impl<'s> Loader<'_, 's> {
     /// Finds the executable, and the libraries that the dynamic linker has loaded for it.
     pub(super) fn unlisted_files(&mut self) {
         let Some(path) = &self.places.exe else {
-            self.problems.push("it has no note of mapped files: use --exe".to_owned());
+            self.problems.push(
+                "the core dump does not list its files: name the program with --exe".to_owned(),
+            );
             return;
         };
         let (bytes, elf) = match self.parsed(path) {

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::time::Duration;
 
 use anstream::AutoStream;
+use sframe_input::plain_error;
 use sframe_policy::Known;
 use sframe_process::trace::{Progress, TraceOptions, trace};
 
@@ -23,7 +24,7 @@ pub(super) fn run(args: &TraceArgs) -> io::Result<Exit> {
         Some(path) => match File::create(path) {
             Ok(file) => Some(file),
             Err(error) => {
-                complain(&format!("{}: {error}", printable_path(path)))?;
+                complain(&format!("{}: {}", printable_path(path), plain_error(&error)))?;
                 return Ok(Exit::Failure);
             }
         },
@@ -50,7 +51,7 @@ pub(super) fn run(args: &TraceArgs) -> io::Result<Exit> {
         Ok(traced) => traced,
         Err(error) => {
             let program = printable(program.as_encoded_bytes());
-            complain(&format!("{program} cannot be traced: {error}"))?;
+            complain(&format!("{program} cannot be traced: {}", plain_error(&error)))?;
             return Ok(Exit::Failure);
         }
     };

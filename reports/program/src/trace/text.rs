@@ -26,6 +26,9 @@ pub fn write(out: &mut dyn Write, report: &TraceReport, level: Known) -> io::Res
     for file in &report.files {
         write_file(out, file, level)?;
     }
+    if report.files.is_empty() {
+        writeln!(out, "no file whose code was executed matches --only\n")?;
+    }
     let milliseconds = report.milliseconds.max(1);
     let rate = report.steps.saturating_mul(1000) / milliseconds;
     if report.steps_elsewhere > 0 {
