@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         time_limit: None,
         from_entry: false,
         pin: true,
+        known: |_| None,
         interrupted: Arc::default(),
     };
     let rate = |steps: u64, seconds: f64| steps as f64 / seconds;

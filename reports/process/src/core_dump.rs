@@ -6,6 +6,7 @@ mod notes;
 mod unlisted;
 
 use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use sframe_validator::Abi;
@@ -13,7 +14,7 @@ use sframe_validator::elf::{Elf, PF_X, Segment};
 
 use crate::auxv::{AT_ENTRY, AT_SYSINFO_EHDR};
 use crate::build_id::check_build;
-use crate::files::Files;
+use crate::files::{Files, unusable_file};
 use crate::memory::Image;
 use crate::modules::{DEBUG_FOLDER, FileId, Mapping, Modules};
 use crate::walk::Cursor;
@@ -44,6 +45,8 @@ pub struct Places {
     pub exe: Option<PathBuf>,
     /// The folder below which all other files are.
     pub sysroot: Option<PathBuf>,
+    /// Folders in which separate debug files are looked for before the usual one.
+    pub debug_dirs: Vec<PathBuf>,
 }
 
 /// A core dump.
@@ -108,7 +111,8 @@ fn dumped<'s>(data: &'s [u8], loads: &[Segment], problems: &mut Vec<String>) -> 
     });
     let image = Image::new(bytes);
     if missing > 0 {
-        problems.push(format!("the core dump is truncated: {missing} segments are incomplete"));
+        let segments = if missing == 1 { "segment is" } else { "segments are" };
+        problems.push(format!("the core dump is truncated: {missing} {segments} incomplete"));
     }
     image
 }
@@ -162,7 +166,8 @@ impl<'s> Loader<'_, 's> {
         let mut known: BTreeMap<&[u8], FileId> = BTreeMap::new();
         for (name, range) in first.into_iter().take(MOST_FILES) {
             let path = self.path(range, executable.is_some_and(|found| found == name));
-            let bytes = self.open(range, &path);
+            let unusable = |reason: String| unusable_file(path.as_os_str().as_bytes(), &reason);
+            let bytes = self.open(range, &path).map_err(unusable);
             known.insert(name, self.modules.add_at(name.to_vec(), path, bytes));
         }
         for range in &notes.files {
@@ -255,7 +260,8 @@ fn modules<'s>(files: &'s Files, places: &Places) -> Modules<'s> {
     let folder = Path::new(DEBUG_FOLDER);
     let folder = places.sysroot.as_ref().map_or(folder.to_owned(), |root| below(root, folder));
     let mut modules = Modules::new();
-    modules.search_debug_files(files, vec![folder]);
+    let folders = places.debug_dirs.iter().cloned().chain([folder]);
+    modules.search_debug_files(files, folders.collect());
     modules
 }
 

@@ -34,17 +34,19 @@ pub struct Process<'s> {
 }
 
 impl<'s> Process<'s> {
-    /// Stops all threads of a process, and opens the files that it maps.
+    /// Stops all threads of a process, and opens the files that it maps. Separate debug files are looked for in
+    /// `debug_dirs` before the usual folder.
     ///
     /// # Errors
     /// The reason, for people, why the process cannot be stopped or read.
-    pub fn stop(pid: u32, files: &'s Files) -> Result<Process<'s>, String> {
+    pub fn stop(pid: u32, files: &'s Files, debug_dirs: &[PathBuf]) -> Result<Process<'s>, String> {
         let host = stopped::HOST.ok_or("processes of this machine are not supported")?;
         let mut problems = Vec::new();
         let stopped = Stopped::all(pid, &mut problems)?;
         // Only now it cannot execute another program.
-        let exe = files.open(&PathBuf::from(format!("/proc/{pid}/exe")))?;
-        let abi = Elf::parse(exe).map_err(|error| error.to_string())?.abi();
+        let unreadable = |reason: String| format!("its program cannot be read: {reason}");
+        let exe = files.open(&PathBuf::from(format!("/proc/{pid}/exe"))).map_err(unreadable)?;
+        let abi = Elf::parse(exe).map_err(|error| unreadable(error.to_string()))?.abi();
         if abi != Some(host) {
             return Err(format!("it is not a program for {host}"));
         }
@@ -52,7 +54,9 @@ impl<'s> Process<'s> {
         let memory = LiveMemory::open(pid).map_err(|error| plain_error(&error))?;
         let lines = maps::read(pid).map_err(|error| plain_error(&error))?;
         let mut modules = Modules::new();
-        modules.search_debug_files(files, vec![mapped::seen_by(pid, Path::new(DEBUG_FOLDER))]);
+        let usual = mapped::seen_by(pid, Path::new(DEBUG_FOLDER));
+        let folders = debug_dirs.iter().cloned().chain([usual]);
+        modules.search_debug_files(files, folders.collect());
         let mappings = MappedFiles::new(files).mappings(&mut modules, pid, &memory, &lines);
         modules.map(mappings);
         Ok(Process { abi: host, threads, modules, memory, problems, _stopped: stopped })

@@ -93,7 +93,7 @@ impl<'s> Modules<'s> {
         self.modules.iter().filter_map(Module::refused)
     }
 
-    /// Adds a file: its name, and its bytes or the reason why they cannot be read.
+    /// Adds a file: its name, and its bytes or the reason, with the file's name, why it cannot be used.
     pub fn add(&mut self, name: Vec<u8>, bytes: Result<&'s [u8], String>) -> FileId {
         self.push(Module::new(name, None, bytes))
     }

@@ -112,7 +112,7 @@ pub enum Silence {
     NoFile,
     /// The memory there is not executable.
     NotExecutable,
-    /// The mapped file cannot be read, with the reason.
+    /// The mapped file cannot be used: its name and the reason, for people.
     File(String),
     /// The file has no such section.
     NoSection,
@@ -138,11 +138,10 @@ impl fmt::Display for Silence {
             Silence::Unmapped => f.write_str("nothing is mapped at this address"),
             Silence::NoFile => f.write_str("no file is mapped at this address"),
             Silence::NotExecutable => f.write_str("the memory at this address is not executable"),
-            Silence::File(reason) => write!(f, "the mapped file cannot be read: {reason}"),
             Silence::NoSection => f.write_str("the file has no such section"),
             Silence::NoFunction => f.write_str("no function contains this address"),
             Silence::NoRow => f.write_str("the function has no row for this address"),
-            Silence::Unreadable(reason) => f.write_str(reason),
+            Silence::File(reason) | Silence::Unreadable(reason) => f.write_str(reason),
         }
     }
 }

@@ -12,6 +12,8 @@
 )]
 mod outcome;
 
+mod known;
+
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod bare;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -29,6 +31,8 @@ mod space;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod thread;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod true_frame;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod watch;
 
 use std::ffi::OsString;
@@ -37,6 +41,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+pub use known::{KnownDefect, WrongRow};
 pub use outcome::{End, Example, Fields, ModuleTrace, Reason, Trace, WitnessTrace, WrongFunction};
 
 /// A program to trace, and when to stop.
@@ -55,6 +60,8 @@ pub struct TraceOptions {
     pub from_entry: bool,
     /// Whether this program and the traced one stay on one processor, which is faster.
     pub pin: bool,
+    /// Names the known defect that a wrong row of SFrame is a case of.
+    pub known: KnownDefect,
     /// Ends the program when it becomes true.
     pub interrupted: Arc<AtomicBool>,
 }
@@ -68,6 +75,8 @@ pub struct Progress {
     pub pcs: u64,
     /// The number of wrong rows.
     pub wrong: u64,
+    /// How many of them are cases of known defects.
+    pub known: u64,
 }
 
 /// Traces a program until all of its processes have ended. Calls `progress` every now and then.

@@ -42,9 +42,10 @@ int main(void) {
 fn a_process_with_a_debugger_is_refused() {
     let running = Running(Command::new("sleep").arg("1000").spawn().expect("it starts"));
     let files = Files::default();
-    let first = Process::stop(running.0.id(), &files).expect("it stops");
-    let refused = |pid| Process::stop(pid, &files).err();
-    assert_eq!(refused(running.0.id()), Some("Operation not permitted".to_owned()));
+    let first = Process::stop(running.0.id(), &files, &[]).expect("it stops");
+    let refused = |pid| Process::stop(pid, &files, &[]).err();
+    let reason = format!("process {} traces it already", std::process::id());
+    assert_eq!(refused(running.0.id()), Some(reason));
     drop(first);
     assert_eq!(refused(running.0.id()), None);
 }
@@ -63,7 +64,7 @@ fn no_signal_is_lost() {
     wait_until_it_runs(running.0.id());
     for attempt in 0..2000 {
         let files = Files::default();
-        let process = Process::stop(running.0.id(), &files).expect("it stops");
+        let process = Process::stop(running.0.id(), &files, &[]).expect("it stops");
         assert_eq!((process.threads.len(), process.problems.len()), (1, 0));
         drop(process);
         assert_eq!(running.0.try_wait().expect("a child"), None, "attempt {attempt}");

@@ -122,7 +122,7 @@ fn every_silence_has_a_reason() {
     let elf = Elf::parse(&data).expect("ELF");
     let mut modules = Modules::new();
     let file = modules.add(b"edges.so".to_vec(), Ok(&data));
-    let broken = modules.add(b"gone".to_vec(), Err("No such file or directory".to_owned()));
+    let broken = modules.add(b"gone".to_vec(), Err("gone: no such file".to_owned()));
     let text = modules.add(b"notes.txt".to_vec(), Ok(b"text"));
     let mapping = |start, executable, file| Mapping { start, end: start + PAGE, executable, file };
     let mut all = mappings(&elf, file, BIAS);
@@ -136,9 +136,13 @@ fn every_silence_has_a_reason() {
     assert_eq!(silence(0x500), Silence::Unmapped);
     assert_eq!(silence(u64::MAX), Silence::Unmapped);
     assert_eq!(silence(0x1010), Silence::NoFile);
-    assert_eq!(silence(0x2010), Silence::File("No such file or directory".to_owned()));
-    assert_eq!(silence(0x3010), Silence::File("not an ELF file".to_owned()));
-    let nothing = "its program headers load nothing from file offset 0x100000";
+    assert_eq!(silence(0x2010), Silence::File("gone: no such file".to_owned()));
+    assert_eq!(
+        silence(0x3010),
+        Silence::File("notes.txt cannot be used: not an ELF file".to_owned())
+    );
+    let nothing =
+        "edges.so cannot be used: its program headers load nothing from file offset 0x100000";
     assert_eq!(silence(0x4010), Silence::File(nothing.to_owned()));
     assert_eq!(silence(BIAS), Silence::NoFunction);
     assert_eq!(silence(BIAS + 0x1f38), Silence::NotExecutable);

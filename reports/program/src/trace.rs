@@ -1,5 +1,6 @@
 //! The report about a traced program: which rows recover the caller when the code runs.
 
+mod known;
 mod text;
 
 use std::ffi::OsString;
@@ -9,10 +10,12 @@ use std::os::unix::ffi::OsStrExt;
 use globset::GlobMatcher;
 use schemars::JsonSchema;
 use serde::Serialize;
+use sframe_policy::Known;
 use sframe_process::trace::{End, Example, ModuleTrace, Trace, WitnessTrace};
 use sframe_validator::Abi;
 
 use crate::disassembly::disassemble;
+pub use known::defect as known_defect;
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::{Address, Instruction, Text};
 pub use text::write as write_text;
@@ -75,20 +78,22 @@ pub struct TracedFile {
     pub path_hex: Option<String>,
     /// The number of different PCs that were executed.
     pub pcs: u64,
-    /// The results for each witness whose section the file has.
+    /// The results for each witness whose section the file has, and for the machine code.
     pub witnesses: Vec<TracedWitness>,
 }
 
 /// The results about a witness in a file, as numbers of PCs. Their sum is the number of PCs that were executed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TracedWitness {
-    /// The witness: `SFrame` or `CFI`.
+    /// The witness: `SFrame`, `CFI` or `Code`.
     pub witness: &'static str,
     /// The row recovers the caller.
     pub right: u64,
     /// The row does not recover the caller.
     pub wrong: u64,
-    /// There is no row.
+    /// The number of wrong rows that are cases of known defects of assemblers and linkers.
+    pub known: u64,
+    /// There is no row; the machine code does not determine the frame.
     pub no_row: u64,
     /// The row, or the truth, is unknown.
     pub undecided: u64,
@@ -105,6 +110,9 @@ pub struct TracedFunction {
     pub function: Text<'static>,
     /// What is wrong: `CFA`, `RA`, `FP`, or `outermost` if the row says that there is no caller.
     pub fields: Vec<&'static str>,
+    /// The known defect that all of these rows are cases of: an identifier that `explain` knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known: Option<&'static str>,
     /// The number of PCs.
     pub pcs: u64,
     /// The first of them.
@@ -171,10 +179,11 @@ impl TraceReport {
         }
     }
 
-    /// Whether a row does not recover the caller.
+    /// Whether a row does not recover the caller. Known defects count only if `known` says so.
     #[must_use]
-    pub fn is_wrong(&self) -> bool {
-        self.witnesses().any(|witness| witness.wrong > 0)
+    pub fn is_wrong(&self, known: Known) -> bool {
+        let spared = |witness: &TracedWitness| if known == Known::Deny { 0 } else { witness.known };
+        self.witnesses().any(|witness| witness.wrong > spared(witness))
     }
 
     /// Whether something could not be judged, or nothing was.
@@ -208,6 +217,7 @@ impl TracedWitness {
         let functions = witness.functions.iter().map(|function| TracedFunction {
             function: function.function.clone().into(),
             fields: function.fields.names().collect(),
+            known: function.known,
             pcs: function.pcs,
             example: TracedPc::new(&function.example),
         });
@@ -220,6 +230,7 @@ impl TracedWitness {
             witness: witness.witness.name(),
             right: witness.right,
             wrong: witness.wrong,
+            known: witness.known,
             no_row: witness.no_row,
             undecided: witness.undecided,
             functions: functions.collect(),

@@ -6,7 +6,7 @@ mod text;
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -275,13 +275,19 @@ pub fn walk_core(
     })
 }
 
-/// Walks the stacks of a running process, which is stopped meanwhile.
+/// Walks the stacks of a running process, which is stopped meanwhile. Separate debug files are looked for in `debug_dirs`
+/// before the usual folder.
 ///
 /// # Errors
 /// The reason, for people, why the process cannot be stopped or does not have the thread.
-pub fn walk_process(pid: u32, thread: Option<u32>, rules: &Rules) -> Result<Walks, String> {
+pub fn walk_process(
+    pid: u32,
+    debug_dirs: &[PathBuf],
+    thread: Option<u32>,
+    rules: &Rules,
+) -> Result<Walks, String> {
     let files = Files::default();
-    let mut process = Process::stop(pid, &files)?;
+    let mut process = Process::stop(pid, &files, debug_dirs)?;
     let threads = chosen(std::mem::take(&mut process.threads), thread)?;
     let abi = process.abi;
     let (modules, memory) = (&mut process.modules, &process.memory);

@@ -13,12 +13,12 @@ use object::Endianness;
 use object::elf::FileHeader64;
 use object::read::elf::FileHeader;
 use sframe_validator::elf::{Elf, ElfKind, PF_X, PT_LOAD, Segment};
-use sframe_validator::text::Text;
 
 use super::notes::FileRange;
 use super::{CoreMemory, Loader, PAGE, below};
 use crate::auxv::{AT_PHDR, AT_SYSINFO_EHDR};
 use crate::build_id::check_build;
+use crate::files::unusable_file;
 use crate::memory::Image;
 use crate::walk::Memory;
 
@@ -57,13 +57,15 @@ impl<'s> Loader<'_, 's> {
     /// Finds the executable, and the libraries that the dynamic linker has loaded for it.
     pub(super) fn unlisted_files(&mut self) {
         let Some(path) = &self.places.exe else {
-            self.problems.push("it has no note of mapped files: use --exe".to_owned());
+            self.problems.push(
+                "the core dump does not list its files: name the program with --exe".to_owned(),
+            );
             return;
         };
         let (bytes, elf) = match self.parsed(path) {
             Ok(parsed) => parsed,
             Err(reason) => {
-                self.problems.push(format!("the executable cannot be read: {reason}"));
+                self.problems.push(unusable_file(path.as_os_str().as_bytes(), &reason));
                 return;
             }
         };
@@ -126,8 +128,11 @@ impl<'s> Loader<'_, 's> {
             if known.contains(&name) {
                 return Err("is damaged: it names a file twice".to_owned());
             }
-            if let Err(reason) = self.library(&name, &linked) {
-                self.problems.push(format!("{}: {reason}", Text::of(&name)));
+            let path = Path::new(OsStr::from_bytes(&name));
+            let root = self.places.sysroot.as_ref();
+            let path = root.map_or(path.to_owned(), |root| below(root, path));
+            if let Err(reason) = self.library(&name, &path, &linked) {
+                self.problems.push(unusable_file(path.as_os_str().as_bytes(), &reason));
             }
             known.insert(name);
         }
@@ -149,14 +154,12 @@ impl<'s> Loader<'_, 's> {
         Some(None)
     }
 
-    /// Adds a library.
+    /// Adds a library, which is at `path`.
     ///
     /// # Errors
     /// The reason, for people, why it cannot be opened, or is another file than the mapped one.
-    fn library(&mut self, name: &[u8], linked: &Linked) -> Result<(), String> {
-        let path = Path::new(OsStr::from_bytes(name));
-        let path = self.places.sysroot.as_ref().map_or(path.to_owned(), |root| below(root, path));
-        let (bytes, elf) = self.parsed(&path)?;
+    fn library(&mut self, name: &[u8], path: &Path, linked: &Linked) -> Result<(), String> {
+        let (bytes, elf) = self.parsed(path)?;
         let found = segment(&elf, PT_DYNAMIC).map(|found| found.address.wrapping_add(linked.bias));
         if found != Some(linked.dynamic) {
             return Err("it is not the mapped file: its dynamic section is elsewhere".to_owned());
@@ -164,7 +167,7 @@ impl<'s> Loader<'_, 's> {
         let first = elf.segments().iter().find(|s| s.p_type == PT_LOAD && s.offset == 0);
         let first = first.map(|segment| segment.address.wrapping_add(linked.bias));
         check_build(bytes, first.map_or(&[], |first| self.dumped.rest(first)))?;
-        self.add_segments(name, &path, bytes, &elf, linked.bias);
+        self.add_segments(name, path, bytes, &elf, linked.bias);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::maps::{FileKey, Line};
 use super::memory::LiveMemory;
 use crate::build_id::check_build;
-use crate::files::Files;
+use crate::files::{Files, unusable_file};
 use crate::modules::{FileId, Mapping, Modules};
 
 /// The largest size of an image in memory that is read as a file: the vDSO has a few pages.
@@ -70,7 +70,10 @@ impl<'s> MappedFiles<'s> {
             return Some(*file);
         }
         let bytes = match &line.file {
-            key if key.is_file() => self.open(process, line),
+            key if key.is_file() => {
+                let unusable = |reason: String| unusable_file(&key.name, &reason);
+                self.open(process, line).map_err(unusable)
+            }
             key if key.is_vdso() => Ok(self.image(process, line)?),
             _ => return None,
         };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -55,7 +56,7 @@ impl Stopped {
                     // It has just ended.
                     Ok(()) | Err(Errno::ESRCH) => {}
                     Err(reason) => {
-                        let reason = plain_error(&reason.into());
+                        let reason = refusal(id, reason);
                         problems.push(format!("thread {id} cannot be stopped: {reason}"));
                         refused.get_or_insert(reason);
                     }
@@ -129,9 +130,34 @@ impl Drop for Stopped {
     }
 }
 
+/// Why a thread cannot be stopped, for people.
+fn refusal(id: i32, reason: Errno) -> String {
+    if reason != Errno::EPERM {
+        return plain_error(&reason.into());
+    }
+    match tracer(id) {
+        Some(tracer) => format!("process {tracer} traces it already"),
+        None => "this user may not stop it with ptrace".to_owned(),
+    }
+}
+
+/// The process that traces a thread, such as a debugger.
+fn tracer(id: i32) -> Option<u32> {
+    let field = |id: u32, name: &str| -> Option<u32> {
+        let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+        status.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
+    };
+    let thread = field(id.unsigned_abs(), "TracerPid:").filter(|tracer| *tracer != 0)?;
+    field(thread, "Tgid:")
+}
+
 /// The identifiers of a process's threads.
 fn threads(pid: u32) -> Result<Vec<i32>, String> {
-    let entries = fs::read_dir(format!("/proc/{pid}/task")).map_err(|error| plain_error(&error))?;
+    let entries =
+        fs::read_dir(format!("/proc/{pid}/task")).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => "there is no such process".to_owned(),
+            _ => plain_error(&error),
+        })?;
     let names = entries.flatten().map(|entry| entry.file_name());
     let mut ids: Vec<i32> = names.filter_map(|name| name.to_str()?.parse().ok()).collect();
     ids.sort_unstable();

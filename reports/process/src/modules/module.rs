@@ -11,6 +11,7 @@ use super::cfi::CfiSource;
 use super::code::CodeSource;
 use super::debug::{DebugFiles, WithCfi};
 use super::sframe::SframeSource;
+use crate::files::unusable_file;
 use crate::statement::{FurtherRules, Silence, Statement, Witness};
 
 /// The smallest size of pages on the machines that SFrame is defined for. Segments start in the page that contains their
@@ -70,10 +71,12 @@ impl<'s> Module<'s> {
 
     /// Reads the file, and its debug file if `search` finds one, unless that has been done.
     pub(super) fn read(&mut self, search: Option<&DebugFiles<'s>>) {
-        let Module { path, bytes, parsed, .. } = self;
+        let Module { name, path, bytes, parsed } = self;
         if parsed.is_none() {
             let search = search.zip(path.as_deref());
-            *parsed = Some(bytes.clone().and_then(|bytes| Parsed::new(bytes, search)));
+            let unusable = |reason: String| unusable_file(name, &reason);
+            let parse = |bytes| Parsed::new(bytes, search).map_err(unusable);
+            *parsed = Some(bytes.clone().and_then(parse));
         }
     }
 
@@ -100,9 +103,10 @@ impl<'s> Module<'s> {
         executable: bool,
     ) -> Result<u64, String> {
         let elf = &self.parsed()?.file.elf;
-        let segment = segment_at(elf, offset, executable);
+        let segment = segment_at(elf, offset, executable).copied();
         let segment = segment.ok_or_else(|| {
-            format!("its program headers load nothing from file offset {offset:#x}")
+            let reason = format!("its program headers load nothing from file offset {offset:#x}");
+            unusable_file(&self.name, &reason)
         })?;
         Ok(start.wrapping_sub(segment.address.wrapping_add(offset.wrapping_sub(segment.offset))))
     }

@@ -8,7 +8,8 @@ use sframe_validator::elf::Elf;
 
 use super::judge::{State, judge};
 use super::kind::{Kind, LONGEST};
-use super::outcome::{Example, ModuleTrace, Verdict};
+use super::known::{KnownDefect, WrongRow};
+use super::outcome::{Example, Mistake, ModuleTrace, Verdict};
 use super::shadow::{Caller, ShadowStack, Truth};
 use super::space::{Space, Tables};
 use super::thread::Thread;
@@ -37,8 +38,11 @@ pub(super) struct Checks<'s> {
     claims: Vec<Claim>,
     /// The CFI sections of files, for expressions.
     sections: HashMap<FileId, Option<&'s [u8]>>,
+    known_defect: KnownDefect,
     pub(super) pcs: u64,
     pub(super) wrong: u64,
+    /// How many of the wrong rows are cases of known defects.
+    pub(super) known: u64,
     pub(super) steps_elsewhere: u64,
 }
 
@@ -57,15 +61,17 @@ struct Claim {
 }
 
 impl<'s> Checks<'s> {
-    pub(super) fn new(files: &'s Files) -> Checks<'s> {
+    pub(super) fn new(files: &'s Files, known_defect: KnownDefect) -> Checks<'s> {
         Checks {
             tables: Tables::new(files),
             modules: BTreeMap::new(),
             pending: HashMap::new(),
             claims: Vec::new(),
             sections: HashMap::new(),
+            known_defect,
             pcs: 0,
             wrong: 0,
+            known: 0,
             steps_elsewhere: 0,
         }
     }
@@ -93,7 +99,7 @@ impl<'s> Checks<'s> {
         let code = code.get(..read).unwrap_or_default();
         let kind = Kind::decode(code, now.rip);
         let truth = thread.stack.truth();
-        let (verdicts, function) = match self.is_original(file, offset, code) {
+        let (mut verdicts, function) = match self.is_original(file, offset, code) {
             true => self.judge_all(file, now, space, &thread.stack),
             false => {
                 let reason = "the code in memory is not that of the file".to_owned();
@@ -110,11 +116,13 @@ impl<'s> Checks<'s> {
             return kind;
         }
         self.pending.remove(&(file, offset));
-        let wrong = verdicts.iter().filter(|v| matches!(v, Verdict::Wrong(_))).count();
-        self.wrong += wrong as u64;
-        match wrong {
-            0 => self.add(file, verdicts, &example),
-            _ => self.claims.push(Claim { thread: thread.pid, file, verdicts, example }),
+        self.name_known(file, &mut verdicts, &example);
+        let wrong: Vec<&Mistake> = verdicts.iter().filter_map(Verdict::mistake).collect();
+        self.wrong += wrong.len() as u64;
+        self.known += wrong.iter().filter(|mistake| mistake.known.is_some()).count() as u64;
+        match wrong.is_empty() {
+            true => self.add(file, verdicts, &example),
+            false => self.claims.push(Claim { thread: thread.pid, file, verdicts, example }),
         }
         kind
     }
@@ -139,7 +147,8 @@ impl<'s> Checks<'s> {
         let mut claims = std::mem::take(&mut self.claims);
         for claim in claims.iter_mut().filter(|claim| claim.thread == thread) {
             for verdict in &mut claim.verdicts {
-                if matches!(verdict, Verdict::Wrong(mistake) if mistake.ra == Some(pc)) {
+                if let Some(mistake) = verdict.mistake().filter(|found| found.ra == Some(pc)) {
+                    self.known -= u64::from(mistake.known.is_some());
                     let reason = "the row describes the place to which the code jumps".to_owned();
                     *verdict = Verdict::Undecided(reason);
                     self.wrong -= 1;
@@ -147,11 +156,25 @@ impl<'s> Checks<'s> {
             }
         }
         let is_wrong =
-            |claim: &Claim| claim.verdicts.iter().any(|v| matches!(v, Verdict::Wrong(_)));
+            |claim: &Claim| claim.verdicts.iter().any(|verdict| verdict.mistake().is_some());
         let (wrong, settled): (Vec<_>, Vec<_>) = claims.into_iter().partition(is_wrong);
         self.claims = wrong;
         for Claim { file, verdicts, example, .. } in settled {
             self.add(file, verdicts, &example);
+        }
+    }
+
+    /// Names the known defect that the row of SFrame is a case of, if it is wrong.
+    fn name_known(&self, file: FileId, verdicts: &mut [Verdict], example: &Example) {
+        let Ok(file) = self.tables.modules.bytes(file) else { return };
+        for (witness, verdict) in Witness::ALL.into_iter().zip(verdicts) {
+            let Verdict::Wrong(mistake) = verdict else { continue };
+            if let (Witness::Sframe, Some(frames)) = (witness, &mistake.frames) {
+                let [stated, truth] = **frames;
+                let (address, code) = (example.address, example.code.as_slice());
+                mistake.known =
+                    (self.known_defect)(&WrongRow { file, address, code, stated, truth });
+            }
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) fn run(options: &TraceOptions, progress: &mut dyn FnMut(Progress)) ->
     let _pinned = if options.pin { Pinned::new().ok() } else { None };
     let watch = Watch::new(options.interrupted.clone(), options.time_limit);
     let start = Instant::now();
-    let mut tracer = Tracer::new(&files, &watch, options.max_steps);
+    let mut tracer = Tracer::new(&files, &watch, options);
     let result = tracer.start(options).and_then(|()| tracer.run(progress));
     // Without this, children would remain that nothing waits for.
     tracer.end_all();
@@ -75,11 +75,11 @@ struct Tracer<'s, 'w> {
 }
 
 impl<'s, 'w> Tracer<'s, 'w> {
-    fn new(files: &'s Files, watch: &'w Watch, max_steps: Option<u64>) -> Tracer<'s, 'w> {
+    fn new(files: &'s Files, watch: &'w Watch, options: &TraceOptions) -> Tracer<'s, 'w> {
         Tracer {
-            checks: Checks::new(files),
+            checks: Checks::new(files, options.known),
             watch,
-            max_steps,
+            max_steps: options.max_steps,
             main: None,
             processes: Vec::new(),
             threads: Vec::new(),
@@ -169,7 +169,8 @@ impl<'s, 'w> Tracer<'s, 'w> {
     }
 
     fn progress(&self) -> Progress {
-        Progress { steps: self.steps, pcs: self.checks.pcs, wrong: self.checks.wrong }
+        let Checks { pcs, wrong, known, .. } = self.checks;
+        Progress { steps: self.steps, pcs, wrong, known }
     }
 
     /// A thread has stopped after a step. Returns the signal to pass on, or 0.

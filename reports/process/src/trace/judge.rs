@@ -7,6 +7,7 @@ use sframe_validator::unwind::{
 
 use super::outcome::{Fields, Mistake, Verdict};
 use super::shadow::{Caller, Truth};
+use super::true_frame::true_frame;
 use crate::live::LiveMemory;
 use crate::ptrace;
 use crate::statement::{Silence, Statement};
@@ -62,7 +63,7 @@ pub(super) fn judge(
                 "RA=undefined says that this code has no caller, but it returns to {:#x}",
                 caller.ra
             );
-            Verdict::Wrong(Mistake { fields, explanation, ra: None })
+            Verdict::Wrong(Mistake { fields, explanation, ra: None, frames: None, known: None })
         }
         false => compare(&frame, &caller, state, expressions),
     };
@@ -120,7 +121,10 @@ fn compare(
         true => Verdict::Right,
         false => {
             let explanation = explain(frame, fields, &found, truth, state);
-            Verdict::Wrong(Mistake { fields, explanation, ra: Some(found.ra) })
+            let register = |register| state.register(register);
+            let truth = true_frame(frame, fields, truth, register, read);
+            let frames = truth.map(|truth| Box::new([*frame, truth]));
+            Verdict::Wrong(Mistake { fields, explanation, ra: Some(found.ra), frames, known: None })
         }
     }
 }

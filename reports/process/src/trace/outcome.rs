@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use sframe_validator::unwind::Frame;
+
 use crate::statement::Witness;
 
 /// A verdict on the row of a witness at a PC.
@@ -20,6 +22,16 @@ pub(super) enum Verdict {
     Undecided(String),
 }
 
+impl Verdict {
+    /// What is wrong, if the row is.
+    pub(super) const fn mistake(&self) -> Option<&Mistake> {
+        match self {
+            Verdict::Wrong(mistake) => Some(mistake),
+            _ => None,
+        }
+    }
+}
+
 /// A row that does not recover the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mistake {
@@ -28,6 +40,10 @@ pub(super) struct Mistake {
     pub(super) explanation: String,
     /// The return address that it recovers.
     pub(super) ra: Option<u64>,
+    /// What the row says and what is true, if the truth is such a row.
+    pub(super) frames: Option<Box<[Frame; 2]>>,
+    /// The known defect that it is a case of.
+    pub(super) known: Option<&'static str>,
 }
 
 /// What a row recovers wrongly.
@@ -109,6 +125,8 @@ pub struct WitnessTrace {
     pub right: u64,
     /// The row does not recover the caller.
     pub wrong: u64,
+    /// The number of wrong rows that are cases of known defects.
+    pub known: u64,
     /// There is no row.
     pub no_row: u64,
     /// It is unknown whether the row recovers the caller.
@@ -126,6 +144,8 @@ pub struct WrongFunction {
     pub function: String,
     /// What is wrong.
     pub fields: Fields,
+    /// The known defect that all of these rows are cases of.
+    pub known: Option<&'static str>,
     /// The number of PCs.
     pub pcs: u64,
     /// The first PC.
@@ -182,6 +202,7 @@ impl WitnessTrace {
             has_section: true,
             right: 0,
             wrong: 0,
+            known: 0,
             no_row: 0,
             undecided: 0,
             functions: Vec::new(),
@@ -203,17 +224,20 @@ impl WitnessTrace {
                 let new = || Reason { pcs: 0, example: example() };
                 self.reasons.entry(reason).or_insert_with(new).pcs += 1;
             }
-            Verdict::Wrong(Mistake { fields, explanation, .. }) => {
+            Verdict::Wrong(Mistake { fields, explanation, known, .. }) => {
                 self.wrong += 1;
+                self.known += u64::from(known.is_some());
                 let example = Example { explanation, ..example() };
                 let function = example.function_name();
                 let same = |found: &&mut WrongFunction| {
-                    found.function == function && found.fields == fields
+                    found.function == function && found.fields == fields && found.known == known
                 };
                 match self.functions.iter_mut().find(same) {
                     Some(found) => found.pcs += 1,
                     None => {
-                        self.functions.push(WrongFunction { function, fields, pcs: 1, example });
+                        let pcs = 1;
+                        let new = WrongFunction { function, fields, known, pcs, example };
+                        self.functions.push(new);
                     }
                 }
             }

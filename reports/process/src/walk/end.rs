@@ -97,7 +97,9 @@ impl fmt::Display for End {
             End::Misaligned { caller, alignment } => {
                 write!(f, "SP of the caller, {caller:#x}, is not aligned to {alignment} bytes")
             }
-            End::TooManyFrames(most) => write!(f, "the walk is limited to {most} frames"),
+            End::TooManyFrames(most) => {
+                write!(f, "the walk is limited to {most} frames (--max-frames)")
+            }
         }
     }
 }

@@ -85,7 +85,7 @@ fn places(name: &str, machine: u16, big: bool) -> Places {
     for path in ["exe", "lib/library.so"] {
         fs::write(root.join(path), file(machine, big)).expect("written");
     }
-    Places { exe: Some(root.join("exe")), sysroot: Some(root) }
+    Places { exe: Some(root.join("exe")), sysroot: Some(root), ..Places::default() }
 }
 
 /// The problems of a dump, and whether the library was found.
@@ -148,8 +148,10 @@ fn damaged_lists_are_reported() {
 
     // Another file, and no name.
     let list = [then(THE_EXE, Some(1)), (bias, name, ld + 8, None)];
-    let other = "/lib/library.so: it is not the mapped file: its dynamic section is elsewhere";
-    assert_eq!(made(Some(HEAP), &list), (vec![other.to_owned()], false));
+    let path = places.sysroot.as_ref().expect("a folder").join("lib/library.so");
+    let other = "cannot be used: it is not the mapped file: its dynamic section is elsewhere";
+    let other = format!("{} {other}", path.display());
+    assert_eq!(made(Some(HEAP), &list), (vec![other], false));
     let list = [then(THE_EXE, Some(1)), (bias, HEAP + 0x80, ld, None)];
     assert_eq!(made(Some(HEAP), &list), (problem("is damaged: a library has no name"), false));
 }

@@ -12,12 +12,16 @@ use sframe_record::text::printable_path;
 
 pub(super) fn run(args: &WalkArgs) -> io::Result<Exit> {
     let rules = args.rules();
-    let places = Places { exe: args.exe.clone(), sysroot: args.sysroot.clone() };
+    let places = Places {
+        exe: args.exe.clone(),
+        sysroot: args.sysroot.clone(),
+        debug_dirs: args.debug_dir.clone(),
+    };
     let (input, walks) = match (&args.core, args.pid) {
         (Some(core), _) => (printable_path(core), walk_core(core, &places, args.thread, &rules)),
         (None, pid) => {
             let pid = pid.unwrap_or_default();
-            (format!("process {pid}"), walk_process(pid, args.thread, &rules))
+            (format!("process {pid}"), walk_process(pid, &args.debug_dir, args.thread, &rules))
         }
     };
     let walks = match walks {

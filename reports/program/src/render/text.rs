@@ -4,7 +4,7 @@ mod call_sites;
 mod coverage;
 pub(crate) mod evidence;
 mod forecast;
-mod known;
+pub(crate) mod known;
 mod place;
 mod readings;
 mod totals;

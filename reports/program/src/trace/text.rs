@@ -1,24 +1,33 @@
 //! The report for people.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
+use sframe_policy::Known;
+use sframe_process::Witness;
 
-use super::{TraceEnd, TraceReport, TracedFile, TracedPc, TracedWitness};
+use super::{TraceEnd, TraceReport, TracedFile, TracedFunction, TracedPc, TracedWitness};
+use crate::render::text::known;
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
 
+/// The name of the machine code as a witness.
+const CODE: &str = Witness::Code.name();
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const WRONG: Style = AnsiColor::Red.on_default().bold();
 
-/// Writes the report: each file, then the sums.
+/// Writes the report: each file, then the sums. `level` says how wrong rows of known defects count.
 ///
 /// # Errors
 /// Returns an error if writing fails.
-pub fn write(out: &mut dyn Write, report: &TraceReport) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, report: &TraceReport, level: Known) -> io::Result<()> {
     for file in &report.files {
-        write_file(out, file)?;
+        write_file(out, file, level)?;
+    }
+    if report.files.is_empty() {
+        writeln!(out, "no file whose code was executed matches --only\n")?;
     }
     let milliseconds = report.milliseconds.max(1);
     let rate = report.steps.saturating_mul(1000) / milliseconds;
@@ -45,32 +54,43 @@ pub fn write(out: &mut dyn Write, report: &TraceReport) -> io::Result<()> {
     };
     writeln!(
         out,
-        "{BOLD}{command} {ended}{BOLD:#}: {} in {}.{} s ({} per second), {} PCs, {processes}, {threads}",
+        "{BOLD}{command} {ended}{BOLD:#}: {} in {}.{} s ({} per second), {}, {processes}, {threads}",
         counted(report.steps, "step"),
         grouped(milliseconds / 1000),
         milliseconds % 1000 / 100,
         grouped(rate),
-        grouped(pcs),
-    )
+        counted(pcs, "PC"),
+    )?;
+    if level != Known::Allow && report.witnesses().any(|witness| witness.known > 0) {
+        writeln!(
+            out,
+            "  `sframe-check explain NAME` says what a known defect means and what to do"
+        )?;
+    }
+    Ok(())
 }
 
-fn write_file(out: &mut dyn Write, file: &TracedFile) -> io::Result<()> {
+fn write_file(out: &mut dyn Write, file: &TracedFile, level: Known) -> io::Result<()> {
     let path = printable(&file.path);
-    writeln!(out, "{BOLD}{path}{BOLD:#}: {} PCs", grouped(file.pcs))?;
+    writeln!(out, "{BOLD}{path}{BOLD:#}: {}", counted(file.pcs, "PC"))?;
     if file.witnesses.is_empty() {
         writeln!(out, "  neither SFrame nor CFI")?;
     }
     for witness in &file.witnesses {
-        write_witness(out, witness)?;
+        write_witness(out, witness, level)?;
     }
     writeln!(out)
 }
 
-fn write_witness(out: &mut dyn Write, witness: &TracedWitness) -> io::Result<()> {
+fn write_witness(out: &mut dyn Write, witness: &TracedWitness, level: Known) -> io::Result<()> {
+    let of_known = if level == Known::Deny { 0 } else { witness.known };
+    let known_words = if level == Known::Allow { "suppressed" } else { "wrong (known defect)" };
+    let no_row = if witness.witness == CODE { "not determined" } else { "without a row" };
     let counts = [
         (witness.right, "right", Style::new()),
-        (witness.wrong, "wrong", WRONG),
-        (witness.no_row, "without a row", Style::new()),
+        (witness.wrong.saturating_sub(of_known), "wrong", WRONG),
+        (of_known, known_words, Style::new()),
+        (witness.no_row, no_row, Style::new()),
         (witness.undecided, "undecided", Style::new()),
     ];
     let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
@@ -78,23 +98,63 @@ fn write_witness(out: &mut dyn Write, witness: &TracedWitness) -> io::Result<()>
         .map(|(count, what, style)| format!("{style}{} {what}{style:#}", grouped(count)))
         .collect();
     writeln!(out, "  {:<6}  {}", witness.witness, counts.join(", "))?;
-    for function in &witness.functions {
-        let fields = function.fields.join(", ");
-        let pcs = counted(function.pcs, "PC");
-        writeln!(
-            out,
-            "    {WRONG}wrong{WRONG:#} {fields} in {}, {pcs}",
-            printable(function.function.as_str())
-        )?;
-        writeln!(out, "      {}", place(&function.example))?;
-        if let Some(text) = &function.example.explanation {
-            writeln!(out, "      {text}")?;
-        }
+    let is_counted = |of: &&TracedFunction| of.known.is_none() || level == Known::Deny;
+    for function in witness.functions.iter().filter(is_counted) {
+        write_function(out, function)?;
+    }
+    if level != Known::Deny {
+        write_known(out, witness, level)?;
     }
     for reason in &witness.reasons {
         let pcs = counted(reason.pcs, "PC");
         writeln!(out, "    undecided: {}: {pcs}", reason.reason)?;
         writeln!(out, "      {DIM}such as {}{DIM:#}", place(&reason.example))?;
+    }
+    Ok(())
+}
+
+/// Writes the wrong rows of a function.
+fn write_function(out: &mut dyn Write, function: &TracedFunction) -> io::Result<()> {
+    let (what, pcs) = (subject(&function.fields), counted(function.pcs, "PC"));
+    let example = &function.example;
+    let name = printable(function.function.as_str());
+    let of = match &example.symbol {
+        Some(symbol) if *symbol == function.function => name,
+        _ => format!("the function at {name}"),
+    };
+    writeln!(out, "    {what} {WRONG}wrong{WRONG:#} at {pcs} of {of}")?;
+    let first = if function.pcs > 1 { "first at " } else { "" };
+    writeln!(out, "      {first}{}", place(example))?;
+    if let Some(text) = &example.explanation {
+        writeln!(out, "      {text}")?;
+    }
+    match function.known {
+        Some(id) => writeln!(out, "      known: {}", known::in_full(id)),
+        None => Ok(()),
+    }
+}
+
+/// The wrong fields as the subject of a sentence: `CFA and RA are`.
+fn subject(fields: &[&str]) -> String {
+    match fields {
+        ["outermost"] => "RA=undefined is".to_owned(),
+        [one] => format!("{one} is"),
+        [first @ .., last] => format!("{} and {last} are", first.join(", ")),
+        [] => "it is".to_owned(),
+    }
+}
+
+/// Names the known defects that rows are cases of.
+fn write_known(out: &mut dyn Write, witness: &TracedWitness, level: Known) -> io::Result<()> {
+    let ids: BTreeSet<&str> = witness.functions.iter().filter_map(|of| of.known).collect();
+    for id in ids {
+        if level == Known::Allow {
+            writeln!(out, "    suppressed: known: {id}")?;
+            continue;
+        }
+        let title = sframe_defects::find(id).map_or("", |defect| defect.title);
+        let name = known::in_short(id);
+        writeln!(out, "    known, not caused by this file: {name}: {title}")?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use sframe_validator::unwind::{ApplyError, Frame, Named, Row};
 
 use super::instruction::at;
 use super::{ByCall, FrameValues, StackLevel, ThreadWalk, WalkRow, WalkVerdict, WitnessFrame};
+use sframe_record::numbers::grouped;
 use sframe_record::text::printable;
 use sframe_record::{Address, Text};
 
@@ -94,7 +95,7 @@ impl<M: Memory> Walker<'_, '_, M> {
             signal: statement.signal || step.by_kernel_frame,
             by_kernel_frame: step.by_kernel_frame,
             caller: step.caller.as_ref().map(|caller| values(self.abi, caller)),
-            end: step.end.as_ref().map(|end| end.reason(self.abi).into()),
+            end: step.end.as_ref().map(|end| self.reason(end).into()),
             follows: *follows,
             by_call,
         }
@@ -113,7 +114,18 @@ impl<M: Memory> Walker<'_, '_, M> {
             function_start: statement.function.map(|(start, _)| Address(start)),
             row: statement.row.as_ref().ok().map(|row| found_row(self.abi, row)),
             caller: step.caller.as_ref().map(|caller| values(self.abi, caller)),
-            end: step.end.as_ref().map(|end| end.reason(self.abi).into()),
+            end: step.end.as_ref().map(|end| self.reason(end).into()),
+        }
+    }
+
+    /// Why a walk ends, for people.
+    fn reason(&self, end: &End) -> String {
+        match end {
+            End::TooManyFrames(most) if *most < self.rules.max_frames => {
+                let most = grouped(MOST_FRAMES as u64);
+                format!("the walks of all threads together are limited to {most} frames")
+            }
+            end => end.reason(self.abi),
         }
     }
 }

@@ -139,6 +139,18 @@ fn a_program_that_cannot_start_is_an_error() {
         .expect("the program runs");
     assert_eq!(run.status.code(), Some(3));
     let text = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(text.starts_with("sframe-check: /nowhere/program cannot be traced: "), "{text}");
+    let reason = "/nowhere/program cannot be traced: No such file or directory";
+    assert_eq!(text, format!("sframe-check: {reason}\n"));
     assert_eq!(run.stdout, b"");
+}
+
+#[test]
+fn a_pattern_that_matches_nothing_is_reported() {
+    if !is_permitted() {
+        return;
+    }
+    let arguments = ["trace", "--only", "**/nothing", "--", "/bin/true"];
+    let run = program::run(&folder!("trace-nothing"), &arguments);
+    assert_eq!(run.status, 2);
+    assert!(run.text.starts_with("no file whose code was executed matches --only\n"), "{run:?}");
 }

@@ -5,6 +5,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 mod control;
+mod known;
 mod programs;
 
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ fn trace(folder: &Path, options: &[&str], command: &[&str]) -> Traced {
     let run = program::run(folder, &arguments);
     assert_ne!(run.status, 3, "{command:?}: {}", run.stderr);
     let text = std::fs::read_to_string(folder.join("report.json")).expect("a report");
-    let report = serde_json::from_str(&text).expect("JSON");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
     let errors: Vec<String> = schema().iter_errors(&report).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     Traced { status: run.status, text: run.text, report }

@@ -35,7 +35,9 @@ fn is_right(traced: &Traced, name: &str) {
     for (file, witness, function, fields, pcs) in traced.wrong() {
         let in_plt_got = witness == "SFrame" && function.starts_with("0x") && pcs == 1;
         assert!(in_plt_got && fields == "CFA RA", "{file}: {witness}: {function}: {fields}");
-        let text = traced.witness(name, "SFrame")["functions"][0]["example"]["explanation"].clone();
+        let found = traced.witness(name, "SFrame")["functions"][0].clone();
+        assert_eq!(found["known"], "ld-plt-got", "{found}");
+        let text = &found["example"]["explanation"];
         assert!(text.as_str().expect("text").starts_with("CFA=rsp+16, but it is rsp+8;"), "{text}");
     }
     let (sframe, cfi) = (traced.counts(name, "SFrame"), traced.counts(name, "CFI"));

@@ -172,7 +172,8 @@ fn refused_files() {
     let run = walked(&folder, &bytes, &["--sysroot", "empty"]);
     assert_eq!(run.status, 2);
     let first = &json(&run)["threads"][0]["frames"][0]["witnesses"][0];
-    let reason = "the mapped file cannot be read: No such file or directory";
+    let place = format!("empty{}", program.display());
+    let reason = format!("{place} cannot be used: No such file or directory");
     assert_eq!(first["end"], reason);
     // With the executable, at least its frames are walked.
     let run = walked(&folder, &bytes, &["--sysroot", "empty", "--exe", "stacks"]);
@@ -186,7 +187,8 @@ fn refused_files() {
     assert_eq!(run.status, 2);
     let first = &json(&run)["threads"][0]["frames"][0]["witnesses"][0];
     let end = first["end"].as_str().expect("a reason");
-    assert!(end.contains("its build ID is") && end.contains("that of the mapped file is"), "{end}");
+    let reason = format!("{} cannot be used: its build ID is ", program.display());
+    assert!(end.starts_with(&reason) && end.contains("that of the mapped file is"), "{end}");
 }
 
 /// The place of a section in a file.

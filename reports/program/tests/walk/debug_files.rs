@@ -8,6 +8,7 @@ use serde_json::Value;
 use sframe_corpus::folder;
 
 use super::cores::{build, core_by_gdb, has_tools};
+use super::live::Running;
 use super::{frames, gdb, walk};
 
 /// The program is static, so that all its files are one. Its CFI, apart from that of the C library, is in `.debug_frame`.
@@ -135,4 +136,40 @@ fn a_debug_file_is_found_by_its_link() {
     let reason = walks["undecided"][0].as_str().expect("a reason");
     assert!(reason.contains("stacks.debug is not its debug file: its checksum is"), "{reason}");
     assert_eq!((status, names(&walks)[0].as_str()), (2, "?"));
+}
+
+/// The same rows and names as below the sysroot, from another folder, in which a core dump's file is found, and a process's.
+#[test]
+fn a_debug_file_is_found_below_a_given_folder() {
+    let folder = folder!("walk-debug-dir");
+    if !has_tools() {
+        return;
+    }
+    let Some(stripped) = Stripped::new(&folder, &["-Wl,--build-id"], &[]) else { return };
+    let id = stripped.build_id();
+    let debug = folder.join("debug");
+    let named = debug.join(".build-id").join(&id[..2]);
+    fs::create_dir_all(&named).expect("a folder");
+    fs::rename(&stripped.debug, named.join(format!("{}.debug", &id[2..]))).expect("moved");
+    assert_eq!(names(&stripped.walk(&[]).1)[0], "?");
+
+    let option = ["--debug-dir", debug.to_str().expect("text")];
+    let (status, walks) = stripped.walk(&option);
+    let expected = gdb::names("gdb", &debug, &stripped.program, &stripped.core);
+    assert_eq!((status, &names(&walks)), (0, &expected));
+    assert_eq!(expected[..6], OWN);
+    assert!(
+        (0..6).all(|level| {
+            walks["threads"][0]["frames"][level]["witnesses"][1]["row"].is_object()
+        })
+    );
+
+    let running = Running::waiting(&stripped.program);
+    let pid = running.id().to_string();
+    let names_of =
+        |arguments: &[&str]| names(&walk(&folder, &[&["--pid", &pid], arguments].concat()).1);
+    assert!(!names_of(&[]).contains(&"wait_for_ever".to_owned()));
+    let found = names_of(&option);
+    assert_eq!(found.iter().filter(|name| *name == "wait_for_ever").count(), 6, "{found:?}");
+    assert!(found.contains(&"main".to_owned()), "{found:?}");
 }

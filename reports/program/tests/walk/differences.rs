@@ -147,4 +147,6 @@ fn rules_of_consumers_end_walks() {
     let (status, walks) = walk(&folder, &["--max-frames", "5", &core]);
     let found = frames(&walks["threads"][0], "cfi");
     assert_eq!((status, found), (2, expected[..5].to_vec()));
+    let last = &walks["threads"][0]["frames"][4]["witnesses"][1]["end"];
+    assert_eq!(last, "the walk is limited to 5 frames (--max-frames)");
 }

@@ -1,6 +1,7 @@
 //! Running processes: their stacks, and that they continue afterwards.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use sframe_corpus::time::wait_until;
@@ -10,7 +11,22 @@ use super::cores::{build, has_tools};
 use super::{frames, gdb, rows, walk};
 
 /// A process that is ended when this value is dropped.
-struct Running(Child);
+pub(crate) struct Running(Child);
+
+impl Running {
+    /// A program of `tests/walk/programs` that waits in a recursion.
+    pub(crate) fn waiting(program: &Path) -> Running {
+        let child = Command::new(program).arg("wait").stdin(Stdio::null()).spawn();
+        let running = Running(child.expect("it starts"));
+        wait_until_asleep(running.id(), 1);
+        running
+    }
+
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -47,10 +63,8 @@ fn a_process_is_walked_and_continues() {
         return;
     }
     let Some(path) = build(&folder, "2.47.50", &["-O2"]) else { return };
-    let child = Command::new(&path).arg("wait").stdin(Stdio::null()).spawn().expect("it starts");
-    let running = Running(child);
-    let pid = running.0.id();
-    wait_until_asleep(pid, 1);
+    let running = Running::waiting(&path);
+    let pid = running.id();
     for _ in 0..3 {
         let (status, walks) = walk(&folder, &["--pid", &pid.to_string()]);
         assert_eq!((status, &walks["undecided"]), (0, &serde_json::json!([])));
@@ -122,8 +136,8 @@ fn processes_that_cannot_be_stopped_are_refused() {
         assert_eq!((run.status, run.text.as_str()), (2, ""));
         assert_eq!(run.stderr, format!("process {pid}: {reason}\n"));
     };
-    refused("4294967295", "No such file or directory");
-    refused("0", "No such file or directory");
+    refused("4294967295", "there is no such process");
+    refused("0", "there is no such process");
     let child = Command::new("sleep").arg("1000").spawn().expect("it starts");
     let running = Running(child);
     wait_until_asleep(running.0.id(), 1);

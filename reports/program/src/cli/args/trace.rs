@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use globset::{Glob, GlobMatcher};
+use sframe_policy::Known;
 
 use super::DocumentFormat;
 
@@ -18,10 +19,13 @@ and where code can change.
 The program uses the terminal, standard input and standard output as usual. The report follows when it has \
 ended. Addresses are not randomised. AMD64 Linux only.
 
+Wrong rows that are cases of known defects of assemblers and linkers are named and do not count, unless --known deny is \
+given.
+
 Exit status:
-  0  every row recovers the caller
+  0  every row that was judged recovers the caller, apart from known defects
   1  a row does not
-  2  every row that was judged does, but something is undecided, or nothing was judged
+  2  no row is wrong, but something is undecided, or nothing was judged
   3  wrong usage, or the program cannot be traced
   130  interrupted by Ctrl-C, which ends the program as well
 The program's own exit status is in the report.
@@ -46,6 +50,11 @@ pub(in crate::cli) struct TraceArgs {
     /// Report only about files whose paths match this pattern
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub(in crate::cli) only: Option<GlobMatcher>,
+    /// How wrong rows that are cases of known defects of assemblers and linkers count
+    ///
+    /// `explain --list-known` lists them.
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
+    pub(in crate::cli) known: KnownRows,
     /// Start with the executable's first instruction: the dynamic linker's work before it runs at full speed
     #[arg(long)]
     pub(in crate::cli) from_entry: bool,
@@ -61,6 +70,28 @@ pub(in crate::cli) struct TraceArgs {
     /// Show no progress
     #[arg(short, long)]
     pub(in crate::cli) quiet: bool,
+}
+
+/// `--known`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum KnownRows {
+    /// Like other wrong rows
+    Deny,
+    /// They are named, and do not change the exit status
+    #[default]
+    Warn,
+    /// They are only counted
+    Allow,
+}
+
+impl From<KnownRows> for Known {
+    fn from(level: KnownRows) -> Known {
+        match level {
+            KnownRows::Deny => Known::Deny,
+            KnownRows::Warn => Known::Warn,
+            KnownRows::Allow => Known::Allow,
+        }
+    }
 }
 
 fn pattern(text: &str) -> Result<GlobMatcher, String> {

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use sframe_process::walk::{Gaps, LastFrame, Lookup, Rules};
 
-use super::DocumentFormat;
+use super::{DocumentFormat, folder};
 
 pub(in crate::cli) const USAGE: &str =
     "sframe-check walk [OPTIONS] <CORE>\n       sframe-check walk [OPTIONS] --pid <PID>";
@@ -20,6 +21,9 @@ another row or function than its call, and leads to another caller
 
 A frame for which a witness has no row does not count as a difference. The witness continues with the caller that \
 another one found, unless --gaps stop is given.";
+
+/// The largest value of `--sp-alignment`: the size of a page.
+const LARGEST_ALIGNMENT: u64 = 4096;
 
 /// `walk`.
 #[derive(Debug, Args)]
@@ -36,6 +40,9 @@ pub(in crate::cli) struct WalkArgs {
     /// The folder below which the mapped files are
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(in crate::cli) sysroot: Option<PathBuf>,
+    /// Also look for separate debug files below this folder
+    #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder), value_hint = ValueHint::DirPath)]
+    pub(in crate::cli) debug_dir: Vec<PathBuf>,
     /// Walk only the stack of this thread
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) thread: Option<u32>,
@@ -66,8 +73,8 @@ pub(in crate::cli) struct WalkArgs {
         help_heading = "The consumer's rules"
     )]
     gaps: GapsArg,
-    /// End a walk if SP in a caller is not a multiple of this number of bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=4096), help_heading = "The consumer's rules")]
+    /// End a walk if SP in a caller is not a multiple of this number of bytes, a power of two up to 4096
+    #[arg(long, value_name = "BYTES", default_value_t = 1, value_parser = alignment, help_heading = "The consumer's rules")]
     sp_alignment: u64,
     /// End a walk after this number of frames
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "The consumer's rules")]
@@ -128,4 +135,12 @@ impl WalkArgs {
             ..Rules::default()
         }
     }
+}
+
+/// The value of `--sp-alignment`.
+fn alignment(text: &str) -> Result<u64, &'static str> {
+    let number: Option<u64> = text.parse().ok();
+    number
+        .filter(|number| number.is_power_of_two() && *number <= LARGEST_ALIGNMENT)
+        .ok_or("not a power of two from 1 to 4096")
 }

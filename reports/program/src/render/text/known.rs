@@ -3,7 +3,7 @@
 use sframe_record::text::printable;
 
 /// `ld-plt-got (GNU ld 2.44 to 2.47.50)`.
-pub(super) fn in_short(id: &str) -> String {
+pub(crate) fn in_short(id: &str) -> String {
     match sframe_defects::find(id) {
         Some(defect) => format!("{id} ({})", defect.affected()),
         None => printable(id),
@@ -11,7 +11,7 @@ pub(super) fn in_short(id: &str) -> String {
 }
 
 /// `ld-plt-got (GNU ld 2.44 to 2.47.50; not caused by this file)`.
-pub(super) fn in_full(id: &str) -> String {
+pub(crate) fn in_full(id: &str) -> String {
     match sframe_defects::find(id) {
         Some(defect) => format!("{id} ({}; not caused by this file)", defect.affected()),
         None => printable(id),
