@@ -63,7 +63,7 @@ pub use reading::{
 pub use record::{
     Content, Header, Producer, Record, RuleCount, Section, Status, Suppressed, Undecided,
 };
-pub use ruling::{Proof, Ruling, Wrong};
+pub use ruling::{Proof, Ruling, Wrong, with_ruling};
 pub use severity::Severity;
 pub use summary::{FailedGate, GroupCount, KindCount, SectionCount, Summary, SuppressedCount};
 pub use table::{Line, Table};
