@@ -36,7 +36,7 @@ use serde::Serialize;
 use crate::Record;
 use crate::changes::FileName;
 use cause::{Findings, Key, of_record};
-use sframe_record::{Owner, Severity};
+use sframe_record::{Owner, Severity, Wrong, with_ruling};
 
 /// The version of the JSON format. New fields may be added within a version; readers ignore fields that they do not
 /// know.
@@ -111,6 +111,9 @@ pub struct RootCause {
     /// The known defect of a producer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
+    /// Which of the tables is wrong. Absent if the findings are no differences of rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wrong: Option<Wrong>,
     /// Who has to act.
     pub owner: Owner,
     /// Whether the findings are only counted in their files and not listed: nothing else is known about them.
@@ -143,6 +146,17 @@ pub struct Example {
     pub address: Option<String>,
     /// The observed fact, then the rule.
     pub message: String,
+    /// Who is wrong, and the instruction that proves it, as a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<String>,
+}
+
+impl Example {
+    /// The message, and who is wrong.
+    #[must_use]
+    pub fn text(&self) -> String {
+        with_ruling(&self.message, self.ruling.as_deref())
+    }
 }
 
 /// Writes the causes as one JSON document.

@@ -1,18 +1,25 @@
 //! Shapes: the common properties of findings that one mistake has caused, such as registers and kinds of values,
 //! without the numbers that differ between functions.
 
-use sframe_record::{Difference, Finding, Side, TableLine, Text};
+use sframe_record::{Difference, Finding, Side, TableLine, Text, UnwindTable};
 
 /// The shape of a finding. For a difference: the values of both sides in the fields that differ, with the distance
 /// between their numbers. Otherwise: the field and the class of its value.
 ///
 /// A CFA of `rsp+16` where CFI has `rsp+8` has the same shape as `rsp+240` and `rsp+232`.
+///
+/// It is part of [identities](crate::Identity), and does not depend on what SFrame was compared with.
 pub(crate) fn of(finding: &Finding<'_>) -> String {
+    beside(finding, UnwindTable::Cfi.noun())
+}
+
+/// The shape for people. `noun` is what they call the table that SFrame was compared with.
+pub(crate) fn beside(finding: &Finding<'_>, noun: &str) -> String {
     if let Some(difference) = &finding.difference {
         let start = finding.code.as_ref().map(|code| code.start.0);
         return match finding.group.as_str() {
             "code" => of_contradiction(difference),
-            _ => of_difference(difference, start),
+            _ => of_difference(difference, start, noun),
         };
     }
     match &finding.field {
@@ -21,7 +28,7 @@ pub(crate) fn of(finding: &Finding<'_>) -> String {
     }
 }
 
-fn of_difference(difference: &Difference<'_>, start: Option<u64>) -> String {
+fn of_difference(difference: &Difference<'_>, start: Option<u64>, noun: &str) -> String {
     let line = |side: Side| {
         let mut lines = difference.table.iter().filter(|line| line.side == side);
         match start {
@@ -35,7 +42,7 @@ fn of_difference(difference: &Difference<'_>, start: Option<u64>) -> String {
         return fields.join(", ");
     };
     let fields = difference.fields.iter();
-    let shapes: Vec<String> = fields.map(|field| one_field(field, ours, truth)).collect();
+    let shapes: Vec<String> = fields.map(|field| one_field(field, ours, truth, noun)).collect();
     shapes.join(", ")
 }
 
@@ -66,19 +73,19 @@ fn of_contradiction(difference: &Difference<'_>) -> String {
     shapes.collect::<Vec<_>>().join(", ")
 }
 
-fn one_field(field: &str, ours: &TableLine<'_>, truth: &TableLine<'_>) -> String {
+fn one_field(field: &str, ours: &TableLine<'_>, truth: &TableLine<'_>, noun: &str) -> String {
     let apart = |name: &str, ours: &str, truth: &str| {
         let (ours, truth) = both_values(ours, truth);
-        format!("{name} {ours}, CFI {truth}")
+        format!("{name} {ours}, {noun} {truth}")
     };
     match field {
         "cfa" => apart("CFA", &ours.cfa, &truth.cfa),
         "ra" | "undefined-ra" => apart("RA", &ours.ra, &truth.ra),
         "fp" => apart("FP", &ours.fp, &truth.fp),
-        "ra-signing" if ours.ra_signed != truth.ra_signed => {
-            if ours.ra_signed { "RA signed, CFI not" } else { "RA not signed, CFI signed" }
-                .to_owned()
-        }
+        "ra-signing" if ours.ra_signed != truth.ra_signed => match ours.ra_signed {
+            true => format!("RA signed, {noun} not"),
+            false => format!("RA not signed, {noun} signed"),
+        },
         other => other.to_owned(),
     }
 }

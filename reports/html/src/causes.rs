@@ -6,7 +6,7 @@ use serde::Serialize;
 use sframe_history::Groups;
 use sframe_history::groups::{RootCause, RootCauses};
 use sframe_record::text::printable;
-use sframe_record::{Finding, Owner, Record, Severity, Status, demangle};
+use sframe_record::{Finding, Owner, Record, Severity, Status, Wrong, demangle};
 
 use crate::strings::shown;
 
@@ -23,6 +23,7 @@ struct Key {
     instructions: Vec<String>,
     unlisted: bool,
     known: Option<String>,
+    wrong: Option<Wrong>,
     owner: Owner,
 }
 
@@ -36,6 +37,7 @@ impl Key {
             instructions: cause.instructions.clone(),
             unlisted: cause.unlisted,
             known: cause.known.clone(),
+            wrong: cause.wrong,
             owner: cause.owner,
         }
     }
@@ -75,6 +77,9 @@ struct ExampleRow {
     symbol: String,
     address: String,
     message: String,
+    /// Who is wrong, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ruling: Option<String>,
 }
 
 /// All root causes, and how many are not on the page.
@@ -104,6 +109,7 @@ impl Causes {
         let mut groups = Groups::default();
         groups.add(&Record {
             producers: record.producers.clone(),
+            table: record.table,
             findings: vec![finding.clone()],
             ..Record::new(Status::Checked)
         });
@@ -142,6 +148,7 @@ fn row(cause: RootCause) -> CauseRow {
         symbol: or_empty(example.symbol.map(|symbol| demangle(&symbol))),
         address: or_empty(example.address),
         message: shown(&example.message).0,
+        ruling: example.ruling.map(|ruling| shown(&ruling).0),
     });
     CauseRow {
         rule: shown(&cause.rule).0,

@@ -123,8 +123,9 @@ pub enum Unexamined {
     NoFunction,
     /// The function has more than 1 MiB of code.
     TooLarge,
-    /// The function does not start with a frame of its own: the kernel enters it after a signal, or other functions do with
-    /// theirs.
+    /// The kernel enters the function after a signal, with a stack of its own.
+    SignalFrame,
+    /// Other functions jump to it, and it uses their frame.
     EnteredWithFrame,
     /// No known path leads to the PC.
     NoPath,
@@ -297,7 +298,8 @@ fn look_up_elf(
         let debug_sections = DebugSections::load(named_by);
         let code = Code::of(elf, &sections, cfi);
         let sources = (sections.as_slice(), sources.as_slice());
-        let mut reader = Reader::new(elf, named_by, &debug_sections, sources, code.as_ref());
+        let read = (cfi, code.as_ref());
+        let mut reader = Reader::new(elf, named_by, &debug_sections, sources, read);
         let answers = found.into_iter().zip(&ranges);
         let places = answers.map(|(found, range)| {
             let answer = reader.answer(found.place, range.as_ref());

@@ -98,13 +98,12 @@ impl Finding<'static> {
 }
 
 impl Finding<'_> {
-    /// Who is wrong and the instruction that proves it, for the end of a message: `; SFrame is wrong: before ...`. Empty if
-    /// nothing is known about that. `table` is what SFrame was compared with.
+    /// Who is wrong and the instruction that proves it, as a sentence: `SFrame is wrong: before ...`. `None` if nothing is known
+    /// about that. `table` is what SFrame was compared with.
     #[must_use]
-    pub fn ruling(&self, table: Option<UnwindTable>) -> String {
-        let ruling = self.difference.as_ref().and_then(|difference| difference.ruling.as_ref());
-        let sentence = ruling.map(|ruling| ruling.sentence(UnwindTable::noun_of(table)));
-        sentence.map(|sentence| format!("; {sentence}")).unwrap_or_default()
+    pub fn ruling(&self, table: Option<UnwindTable>) -> Option<String> {
+        let ruling = self.difference.as_ref()?.ruling.as_ref()?;
+        Some(ruling.sentence(UnwindTable::noun_of(table)))
     }
 
     /// The number of findings of its rule that it represents: itself plus those of other functions with the same
@@ -283,6 +282,25 @@ pub enum Side {
     First,
     /// Only the second file's table.
     Second,
+}
+
+impl Side {
+    /// The meaning of the marks of rows: `- SFrame, + CFI`. Where both tables say the same, there are none; where one table is
+    /// compared with the code, only its mark occurs.
+    #[must_use]
+    pub fn legend(sides: impl IntoIterator<Item = Side>, first: &str, second: &str) -> String {
+        let (mut in_first, mut in_second) = (false, false);
+        for side in sides {
+            in_first |= matches!(side, Side::Sframe | Side::First);
+            in_second |= matches!(side, Side::Cfi | Side::Second);
+        }
+        match (in_first, in_second) {
+            (true, true) => format!("- {first}, + {second}"),
+            (true, false) => format!("- {first}"),
+            (false, true) => format!("+ {second}"),
+            (false, false) => format!("{first} and {second}"),
+        }
+    }
 }
 
 /// A call frame instruction.

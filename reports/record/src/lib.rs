@@ -25,7 +25,7 @@ mod name;
 pub mod numbers;
 mod owner;
 mod package;
-mod package_key;
+mod packages;
 mod proofs;
 mod reading;
 mod record;
@@ -37,7 +37,7 @@ pub mod text;
 mod unwind_table;
 mod value;
 
-pub use call_sites::packages::{PackageCallSites, PackageSites};
+pub use call_sites::packages::PackageCallSites;
 pub use call_sites::{CallSiteTotal, CallSites, SiteCounts};
 pub use coverage::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts,
@@ -48,12 +48,13 @@ pub use finding::{
     Code, Difference, Directive, Field, Finding, Function, Part, Side, Similar, SourceLine,
     TableLine,
 };
-pub use forecast::packages::{PackageForecast, PackageForecasts};
+pub use forecast::packages::PackageForecasts;
 pub use forecast::{Forecast, ForecastTotal, Parts, Predicted, Sizes};
 pub use instruction::Instruction;
 pub use name::FileName;
 pub use owner::Owner;
 pub use package::Package;
+pub use packages::{PackageSum, PackageSums};
 pub use proofs::{ProofBytes, ProofTotal, Proofs};
 pub use reading::{
     NotAccepted, Outcome, OutcomeCount, ReadBytes, ReadExample, ReadFunctions, Reading,
@@ -62,7 +63,7 @@ pub use reading::{
 pub use record::{
     Content, Header, Producer, Record, RuleCount, Section, Status, Suppressed, Undecided,
 };
-pub use ruling::{Proof, Ruling, Wrong};
+pub use ruling::{Proof, Ruling, Wrong, with_ruling};
 pub use severity::Severity;
 pub use summary::{FailedGate, GroupCount, KindCount, SectionCount, Summary, SuppressedCount};
 pub use table::{Line, Table};

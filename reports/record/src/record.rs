@@ -12,7 +12,6 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
-use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
 
 use schemars::JsonSchema;
@@ -207,20 +206,6 @@ impl<'r> Record<'r> {
     pub fn path_bytes(&self) -> Vec<u8> {
         let exact = self.path_hex.as_deref().and_then(bytes_of_hex);
         exact.unwrap_or_else(|| self.path.as_str().as_bytes().to_vec())
-    }
-
-    /// The record with a [ruling](Finding::ruling) at the end of each message that has one.
-    #[must_use]
-    pub fn with_rulings(&self) -> Cow<'_, Record<'r>> {
-        if self.findings.iter().all(|finding| finding.ruling(self.table).is_empty()) {
-            return Cow::Borrowed(self);
-        }
-        let mut record = self.clone();
-        for finding in &mut record.findings {
-            let ruling = finding.ruling(self.table);
-            finding.message = format!("{}{ruling}", finding.message).into();
-        }
-        Cow::Owned(record)
     }
 
     /// Parses one line, or one element of a document's `files`.

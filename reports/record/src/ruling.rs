@@ -89,6 +89,15 @@ impl Ruling<'_> {
     }
 }
 
+/// A message with who is wrong after it: `CFA is rsp+8, CFI says rsp+16; SFrame is wrong: before ...`.
+#[must_use]
+pub fn with_ruling(message: &str, ruling: Option<&str>) -> String {
+    match ruling {
+        Some(ruling) => format!("{message}; {ruling}"),
+        None => message.to_owned(),
+    }
+}
+
 impl Proof<'_> {
     /// `after 0x0 push %rbp and before 0x4 pop %rbp, the code has CFA rsp+16, RA *(CFA-8), FP *(CFA-16)`.
     fn sentence(&self) -> String {
@@ -113,7 +122,7 @@ impl Proof<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Proof, Ruling, Wrong};
+    use super::{Proof, Ruling, Wrong, with_ruling};
     use crate::{Address, Record, UnwindTable};
 
     fn message(difference: &str, table: Option<UnwindTable>) -> String {
@@ -121,9 +130,9 @@ mod tests {
             r#"{{"path":"a","status":"checked","findings":[{{"rule":"r","severity":"error",
                 "message":"CFA is rsp+8","difference":{{{difference}}}}}]}}"#
         );
-        let record = Record { table, ..Record::parse(&line).expect("a record") };
-        let rulings = record.with_rulings();
-        rulings.findings.first().map(|finding| finding.message.to_string()).expect("a finding")
+        let record = Record::parse(&line).expect("a record");
+        let finding = record.findings.first().expect("a finding");
+        with_ruling(&finding.message, finding.ruling(table).as_deref())
     }
 
     #[test]

@@ -175,7 +175,8 @@ impl Summary<'_> {
         if let Some(sites) = &record.call_sites {
             self.call_sites.get_or_insert_default().add(sites);
             if record.package.is_some() || record.inside.is_some() {
-                self.call_site_packages.get_or_insert_default().add(record, sites);
+                let packages = self.call_site_packages.get_or_insert_default();
+                packages.add(record, |total| total.add(sites));
             }
         }
         if let Some(proofs) = &record.proofs {
@@ -201,7 +202,8 @@ impl Summary<'_> {
         }
         self.forecast.get_or_insert_default().add(forecast, &name);
         if record.package.is_some() || record.inside.is_some() {
-            self.forecast_packages.get_or_insert_default().add(record, forecast);
+            let packages = self.forecast_packages.get_or_insert_default();
+            packages.add(record, |total| total.add(forecast, &name));
         }
     }
 

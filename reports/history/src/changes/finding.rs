@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use sframe_record::{Severity, Side};
+use sframe_record::{Severity, Side, UnwindTable};
 
 /// What happened to a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -70,6 +70,9 @@ pub struct Place {
     /// The field and its value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
+    /// What SFrame and the code were compared with, if the finding is a difference of rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared_with: Option<UnwindTable>,
     /// The number of functions that it represents: functions with the same pattern are one finding, reported at the
     /// first. 0 for further ranges of a function, if each range is listed.
     pub functions: u64,

@@ -5,9 +5,9 @@ use super::{
     FindingChange, Matched, PackageChange, Place, ProducerChange, RuleChange, Scan, SectionChange,
     SeverityCounts, Share, TableLine, UndescribedFunction,
 };
-use sframe_record::Side;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::{column_width, printable};
+use sframe_record::{Side, UnwindTable};
 
 /// A summary of what got worse, or that nothing did.
 #[must_use]
@@ -339,10 +339,25 @@ fn functions(functions: &[&UndescribedFunction], most: usize, what: &str) -> Opt
     (!names.is_empty()).then(|| format!("{what}: {}{more}", names.join(", ")))
 }
 
-/// The legend of a table.
-const TITLE: &str = "(- SFrame, + CFI)";
-/// The legend of a table merged from both scans.
-const TITLE_OF_BOTH: &str = "(< old scan, > new scan; - SFrame, + CFI)";
+/// What people call the table that SFrame was compared with.
+#[must_use]
+pub fn compared_with(finding: &FindingChange) -> String {
+    let noun = |place: &Place| UnwindTable::noun_of(place.compared_with);
+    match (finding.old.as_ref().map(noun), finding.new.as_ref().map(noun)) {
+        (Some(old), Some(new)) if old != new => format!("{new} (before: {old})"),
+        (old, new) => new.or(old).unwrap_or(UnwindTable::noun_of(None)).to_owned(),
+    }
+}
+
+/// The meaning of the marks of a table.
+fn legend(finding: &FindingChange) -> String {
+    let sides = finding.table.iter().map(|line| line.side);
+    let sides = Side::legend(sides, "SFrame", &compared_with(finding));
+    match finding.change {
+        Change::Changed => format!("< old scan, > new scan; {sides}"),
+        Change::New | Change::Fixed => sides,
+    }
+}
 
 /// The lines of a table, with the legend first.
 pub(super) fn table(finding: &FindingChange) -> Vec<String> {
@@ -370,8 +385,7 @@ pub(super) fn table(finding: &FindingChange) -> Vec<String> {
         })
         .collect();
     if let Some(title) = lines.first_mut() {
-        title.push_str("  ");
-        title.push_str(if changed { TITLE_OF_BOTH } else { TITLE });
+        title.push_str(&format!("  ({})", legend(finding)));
     }
     lines
 }

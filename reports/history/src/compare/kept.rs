@@ -8,8 +8,11 @@ use crate::shape;
 use sframe_record::numbers::without_numbers;
 use sframe_record::{
     Coverage, CoveredFunctions, Difference, Finding, FunctionPlace, Record, Severity, Side, Status,
-    Text,
+    Text, UnwindTable,
 };
+
+/// The rule about call sites, which a scan examines only if that is requested.
+const OF_CALL_SITES: &str = "wrong-frame-after-call";
 
 /// A name as text, plus its bytes in hexadecimal if it is not valid UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +58,8 @@ pub(super) struct File {
     pub(super) coverage: Option<Box<Covered>>,
     /// Whether it was compared with machine code.
     pub(super) is_proved: bool,
+    /// Whether its call sites were examined.
+    pub(super) has_call_sites: bool,
     /// Kind, and name with version.
     pub(super) producers: Box<[(Id, Id)]>,
     /// Reasons why checks were not possible, without numbers.
@@ -67,6 +72,7 @@ pub(super) enum Needs {
     Section,
     Cfi,
     Code,
+    CallSites,
 }
 
 /// The relevant parts of a finding.
@@ -89,6 +95,8 @@ pub(super) struct Item {
     pub(super) offset: Option<u64>,
     /// The fields that differ, joined in one string.
     pub(super) difference: Option<Id>,
+    /// What SFrame was compared with, if it is a difference.
+    pub(super) compared_with: Option<UnwindTable>,
     pub(super) table: Box<[Line]>,
     pub(super) shape: Id,
     /// The number of functions that it represents.
@@ -156,6 +164,7 @@ impl File {
             items: record.findings.iter().map(|f| Item::of(f, record, strings)).collect(),
             coverage: coverage.map(|coverage| Box::new(Covered::of(coverage, strings))),
             is_proved: record.proofs.is_some(),
+            has_call_sites: record.call_sites.is_some(),
             producers: producers(record, strings),
             undecided: (record.undecided.iter())
                 .map(|left| strings.id(&without_numbers(&left.reason)))
@@ -221,9 +230,10 @@ impl Item {
         Item {
             rule: strings.id(&finding.rule),
             severity: finding.severity,
-            needs: match finding.group.as_str() {
-                "comparison" | "cfi" => Needs::Cfi,
-                "code" => Needs::Code,
+            needs: match (finding.group.as_str(), finding.rule.as_str()) {
+                (_, OF_CALL_SITES) => Needs::CallSites,
+                ("comparison" | "cfi", _) => Needs::Cfi,
+                ("code", _) => Needs::Code,
                 _ => Needs::Section,
             },
             message: strings.id(&finding.message),
@@ -239,6 +249,7 @@ impl Item {
             code: code.map(|code| (code.start.0, code.end.0)),
             offset: finding.offset,
             difference: difference.map(|difference| fields(difference, strings)),
+            compared_with: record.table.filter(|_| difference.is_some()),
             table: difference.map_or_else(Box::default, |d| table(d, strings)),
             shape: strings.id(&shape::of(finding)),
             weight: finding.weight(),

@@ -149,6 +149,12 @@ impl<'i> Matching<'i> {
             let place = (item.function, item.code, item.offset, item.index, item.row);
             Some((place, item.symbol, item.message, item.field, item.shape))
         });
+        // Nor has what they are about, but another version of the program words it in another way.
+        self.by(Take::Common, |item| {
+            let place = item.code.map(|(start, _)| start).or(item.offset)?;
+            let place = (place, item.function, item.index, item.row);
+            Some((place, item.symbol, item.field, item.difference, item.shape))
+        });
         let named = |item: &Item| item.symbol.map(|symbol| (symbol, item.symbol_offset));
         self.by(Take::Common, |item| {
             Some((named(item)?, item.relative(), item.row, item.difference, item.shape))

@@ -86,7 +86,7 @@ pub(super) fn of_single(
         true => Some(Became::Came),
         false => Some(Became::Unmatched),
     };
-    let sight = Sight { all: known, cfi: known, code: known };
+    let sight = Sight { all: known, cfi: known, code: known, call_sites: known };
     let known = Known { old: sight, new: sight, why: Vec::new() };
     rules(&mut outcome, old, new, &known, context);
     finish(outcome)
@@ -136,6 +136,8 @@ struct Sight {
     cfi: bool,
     /// Findings of rules that compare with machine code.
     code: bool,
+    /// Findings about call sites.
+    call_sites: bool,
 }
 
 impl Sight {
@@ -144,6 +146,7 @@ impl Sight {
             Needs::Section => self.all,
             Needs::Cfi => self.cfi,
             Needs::Code => self.code,
+            Needs::CallSites => self.call_sites,
         }
     }
 }
@@ -177,7 +180,16 @@ impl Known {
             if !has_code && all {
                 why.push(format!("the {scan} scan did not compare it with machine code"));
             }
-            Sight { all, cfi: all && !blind, code: all && has_code }
+            let has_call_sites = file.has_call_sites || !other.has_call_sites;
+            if !has_call_sites && all {
+                why.push(format!("the {scan} scan did not examine call sites"));
+            }
+            Sight {
+                all,
+                cfi: all && !blind,
+                code: all && has_code,
+                call_sites: all && has_call_sites,
+            }
         };
         let (old, new) = (sight("old", old, new), sight("new", new, old));
         Known { old, new, why }
@@ -323,6 +335,7 @@ fn place(item: &Item, strings: &Strings) -> Place {
         field: item
             .field
             .map(|(name, value)| format!("{} = {}", strings.text(name), strings.text(value))),
+        compared_with: item.compared_with,
         functions: item.weight,
     }
 }

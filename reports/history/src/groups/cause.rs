@@ -6,7 +6,7 @@ use super::instructions;
 use super::{Example, RootCause};
 use crate::changes::FileName;
 use crate::shape;
-use sframe_record::{Difference, Finding, Owner, Record, Severity};
+use sframe_record::{Difference, Finding, Owner, Record, Severity, UnwindTable, Wrong};
 
 /// The number of examples kept for a cause.
 const EXAMPLES: usize = 3;
@@ -20,6 +20,7 @@ pub(super) struct Key {
     shape: String,
     instructions: Vec<String>,
     known: Option<String>,
+    wrong: Option<Wrong>,
     owner: Owner,
     unlisted: bool,
 }
@@ -62,6 +63,7 @@ impl Findings {
             shape: key.shape,
             instructions: key.instructions,
             known: key.known,
+            wrong: key.wrong,
             owner: key.owner,
             unlisted: key.unlisted,
             findings: self.findings,
@@ -96,14 +98,14 @@ pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
         let weight = finding.weight();
         let of_rule = listed.entry((&finding.rule, finding.known.as_deref())).or_default();
         *of_rule = of_rule.saturating_add(weight);
-        let key = key(finding, &producers);
+        let key = key(finding, &producers, record.table);
         if let Some(function) = function(finding) {
             functions.entry(key.clone()).or_default().insert(function);
         }
         let findings = causes.entry(key).or_default();
         findings.findings = findings.findings.saturating_add(weight);
         findings.functions = findings.functions.saturating_add(similar);
-        findings.keep(example(finding, &file));
+        findings.keep(example(finding, &file, record.table));
     }
     for (key, functions) in functions {
         let known = causes.entry(key).or_default();
@@ -120,14 +122,20 @@ pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
             shape: String::new(),
             instructions: Vec::new(),
             known: count.known.as_deref().map(str::to_owned),
+            wrong: None,
             owner: Owner::Unknown,
             unlisted: true,
         };
         let findings = causes.entry(key).or_default();
         findings.findings = findings.findings.saturating_add(unlisted);
-        let message = String::new();
-        let file = file.clone();
-        findings.keep(Example { file, symbol: None, symbol_hex: None, address: None, message });
+        findings.keep(Example {
+            file: file.clone(),
+            symbol: None,
+            symbol_hex: None,
+            address: None,
+            message: String::new(),
+            ruling: None,
+        });
     }
     let package = package(record);
     for findings in causes.values_mut() {
@@ -137,15 +145,18 @@ pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
     causes
 }
 
-fn key(finding: &Finding<'_>, producers: &[String]) -> Key {
-    let code = finding.difference.as_ref().map(|difference| difference.instructions.as_slice());
+fn key(finding: &Finding<'_>, producers: &[String], table: Option<UnwindTable>) -> Key {
+    let difference = finding.difference.as_ref();
+    let code = difference.map(|difference| difference.instructions.as_slice());
+    let ruling = difference.and_then(|difference| difference.ruling.as_ref());
     Key {
         rule: finding.rule.as_str().to_owned(),
         severity: finding.severity,
         producers: producers.to_vec(),
-        shape: shape::of(finding),
+        shape: shape::beside(finding, UnwindTable::noun_of(table)),
         instructions: instructions::pattern(code.unwrap_or_default()),
         known: finding.known.as_deref().map(str::to_owned),
+        wrong: ruling.map(|ruling| ruling.wrong),
         owner: finding.owner,
         unlisted: false,
     }
@@ -181,7 +192,7 @@ fn package(record: &Record<'_>) -> Option<String> {
     own.or_else(|| record.inside.as_ref().map(|_| record.path.as_str().to_owned()))
 }
 
-fn example(finding: &Finding<'_>, file: &FileName) -> Example {
+fn example(finding: &Finding<'_>, file: &FileName, table: Option<UnwindTable>) -> Example {
     let function = finding.function.as_ref();
     let code = finding.code.as_ref();
     let symbol = function.and_then(|f| f.symbol.as_ref()).or(code.and_then(|c| c.symbol.as_ref()));
@@ -194,5 +205,6 @@ fn example(finding: &Finding<'_>, file: &FileName) -> Example {
         symbol_hex: hex.map(ToString::to_string),
         address: start.map(|start| format!("{:#x}", start.0)),
         message: finding.message.as_str().to_owned(),
+        ruling: finding.ruling(table),
     }
 }

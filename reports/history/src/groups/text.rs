@@ -92,7 +92,7 @@ fn place(example: &Example, demangled: bool) -> String {
         text.push_str(&format!(" at {}", printable(address)));
     }
     if !example.message.is_empty() {
-        text.push_str(&format!(": {}", printable(&example.message)));
+        text.push_str(&format!(": {}", printable(example.text())));
     }
     text
 }

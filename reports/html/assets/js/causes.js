@@ -54,11 +54,11 @@ function causeView(route) {
 	const cause = causes[Number(route.argument)];
 	if (!cause) return notFound();
 	const byName = (file) => files.find((known) => known.name === file);
-	const example = ({ file, symbol, address, message }) => {
+	const example = ({ file, symbol, address, message, ruling }) => {
 		const known = byName(file);
 		const place = [symbol, address && `at ${address}`].filter(Boolean).join(' ');
 		return h('li', null, known ? h('a', { href: routeTo('file', known.index) }, name(file)) : name(file),
-			place ? [': ', name(place)] : null, message ? [': ', name(message)] : null);
+			place ? [': ', name(place)] : null, message ? [': ', name(message)] : null, ruling ? ['; ', name(ruling)] : null);
 	};
 	const facts = [
 		['Rule', h('a', { href: routeTo('rule', cause.rule) }, code(cause.rule))],

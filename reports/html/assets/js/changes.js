@@ -5,7 +5,7 @@ const changeChip = (change) => h('span', { class: `chip change ${CHANGES[change]
 
 const changedFiles = isScan ? [] : data.files.map((file, index) => ({ ...file, index, package: text(file.package) }));
 const changedFindings = isScan ? [] : data.findings.map((finding, index) => ({
-	...finding, index, file: changedFiles[finding.file], rule: text(finding.rule), message: text(finding.message), before: text(finding.before), place: text(finding.place),
+	...finding, index, file: changedFiles[finding.file], rule: text(finding.rule), message: text(finding.message), before: text(finding.before), place: text(finding.place), comparedWith: text(finding.compared_with),
 }));
 
 const whatChanged = (file) => [file.became, file.coverage?.[0], file.undecided?.length ? 'undecided' : null].filter(Boolean).join('; ');
@@ -57,7 +57,8 @@ function changedFindingsView(route) {
 	});
 }
 
-// The rows of both scans. Cells of SFrame and CFI are side by side.
+// The rows of both scans. Cells of SFrame and of the table that it was compared with are side by side; a table that has no row
+// is left out.
 function changedTable(finding) {
 	if (!finding.table) return null;
 	const scans = finding.change === 1 ? [1, 2] : [0];
@@ -72,13 +73,14 @@ function changedTable(finding) {
 		}
 		lines.push(...known.values());
 	}
+	const sides = [['first', 'second', 'SFrame'], ['second', 'first', finding.comparedWith]].filter(([own]) => lines.some((line) => line[own]));
 	const cells = (own, other) => [0, 1, 2].map((place) => h('td', { class: [place === 0 && 'side', own && other && own[place] !== other[place] && 'differs'].filter(Boolean).join(' ') || null },
 		own ? code(text(own[place])) : null, own && other && own[place] !== other[place] ? hidden(' (differs)') : null));
 	const body = lines.map((line) => h('tr', { class: line.first && line.second && String(line.first) !== String(line.second) ? 'unequal' : null },
-		scans.length > 1 ? h('td', null, ['', 'old', 'new'][line.scan]) : null, h('th', { scope: 'row' }, code(text(line.start))), cells(line.first, line.second), cells(line.second, line.first)));
+		scans.length > 1 ? h('td', null, ['', 'old', 'new'][line.scan]) : null, h('th', { scope: 'row' }, code(text(line.start))), sides.map(([own, other]) => cells(line[own], line[other]))));
 	const head = h('tr', null, scans.length > 1 ? h('th', { scope: 'col' }, 'Scan') : null, h('th', { scope: 'col' }, 'PC'),
-		['SFrame', 'CFI'].map((side) => ['CFA', 'RA', 'FP'].map((part, place) => h('th', { scope: 'col', class: place ? null : 'side' }, `${side} ${part}`))));
-	const label = 'Rows of SFrame and CFI';
+		sides.map(([, , side]) => ['CFA', 'RA', 'FP'].map((part, place) => h('th', { scope: 'col', class: place ? null : 'side' }, `${side} ${part}`))));
+	const label = `Rows of ${sides.map(([, , side]) => side).join(' and ')}`;
 	return scroller(label, h('table', { class: 'evidence', 'aria-label': label }, h('thead', null, head), h('tbody', null, body)));
 }
 

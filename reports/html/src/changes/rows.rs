@@ -45,6 +45,9 @@ pub(super) struct FindingRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<u32>,
     place: u32,
+    /// What people call the table that SFrame was compared with, if there are rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compared_with: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     table: Vec<Row>,
 }
@@ -100,6 +103,8 @@ pub(super) fn finding(strings: &mut Strings, file: usize, finding: &FindingChang
         message: strings.of(place.map_or("", |place| place.message.as_str())),
         before: phrases::before(finding).map(|text| strings.of(&text)),
         place: strings.of(&place.map(phrases::place).unwrap_or_default()),
+        compared_with: (!finding.table.is_empty())
+            .then(|| strings.of(&phrases::compared_with(finding))),
         table: finding.table.iter().take(MOST).map(|line| row(strings, line)).collect(),
     }
 }

@@ -1,6 +1,6 @@
 //! The answer about one PC.
 
-use sframe_oracle::cfi::Fde;
+use sframe_oracle::cfi::{Cfi, Fde};
 use sframe_oracle::code::{Code, Known, LARGEST_FUNCTION, Truth};
 use sframe_oracle::compare::{Fields, Range, Verdict};
 use sframe_oracle::witness::{CodeRange, SframeFunction, Statement as Stated};
@@ -26,22 +26,23 @@ pub(super) struct Reader<'r, 'a> {
     names: Names<'r, 'r>,
     lines: SourceLines<'r>,
     rows: RowReader,
+    tables: &'r [Cfi<'r>],
     code: Option<&'r Code<'r>>,
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
     /// Answers about `elf`. Symbols are those of `named_by`, which is the file itself or its debug file,
-    /// and source lines those of `debug`. `code` is the file's machine code, if it can be examined.
+    /// and source lines those of `debug`. `tables` are its CFI, and `code` its machine code, if it can be examined.
     pub(super) fn new(
         elf: &'r Elf<'a>,
         named_by: &'r Elf<'r>,
         debug: &'r DebugSections<'r>,
         (sections, sources): (&'r [Section<'r>], &'r [SectionSource<'r>]),
-        code: Option<&'r Code<'r>>,
+        (tables, code): (&'r [Cfi<'r>], Option<&'r Code<'r>>),
     ) -> Reader<'r, 'a> {
         let names = Names::of(Some(named_by));
         let lines = debug.lines();
-        Reader { elf, sections, sources, names, lines, rows: RowReader::new(), code }
+        Reader { elf, sections, sources, names, lines, rows: RowReader::new(), tables, code }
     }
 
     /// The answer about `place`; `range` is the result of looking it up.
@@ -99,14 +100,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     ) -> Result<(Known, Option<Wrong>), Unexamined> {
         let code = self.code.ok_or(Unexamined::Machine)?;
         let range = range.ok_or(Unexamined::NoFunction)?;
-        let mut function = code.function(place).ok_or_else(|| {
-            let size = range.end.saturating_sub(range.start.address);
-            if size > LARGEST_FUNCTION {
-                Unexamined::TooLarge
-            } else {
-                Unexamined::EnteredWithFrame
-            }
-        })?;
+        let mut function = code.function(place).ok_or_else(|| self.unexamined(range))?;
         let looked = function.at(place.address, |facts| {
             let is_wrong = |frame: Option<Frame>| {
                 frame.is_some_and(|frame| facts.check(&frame).whole() == Truth::Refuted)
@@ -121,6 +115,18 @@ impl<'r, 'a> Reader<'r, 'a> {
             (facts.known(), wrong)
         });
         looked.ok_or(Unexamined::NoPath)
+    }
+
+    /// Why a function is not examined.
+    fn unexamined(&self, range: CodeRange) -> Unexamined {
+        let entry = self.tables.iter().find_map(|cfi| cfi.find(range.start));
+        if range.end.saturating_sub(range.start.address) > LARGEST_FUNCTION {
+            Unexamined::TooLarge
+        } else if entry.is_some_and(|entry| entry.cie().signal) {
+            Unexamined::SignalFrame
+        } else {
+            Unexamined::EnteredWithFrame
+        }
     }
 
     fn sframe(

@@ -80,8 +80,9 @@ const fn unexamined(why: Unexamined) -> &'static str {
         Unexamined::Machine => "undecided: machine code of this machine is not examined",
         Unexamined::NoFunction => "undecided: no function contains this PC",
         Unexamined::TooLarge => "undecided: the function has more than 1 MiB of code",
+        Unexamined::SignalFrame => "undecided: the kernel enters the function after a signal",
         Unexamined::EnteredWithFrame => {
-            "undecided: the function is entered after a signal, or with the frame of another function"
+            "undecided: other functions jump to this one, which uses their frame"
         }
         Unexamined::NoPath => "undecided: not reached by any path that is known",
     }

@@ -118,7 +118,7 @@ struct Reason {
 impl Causes {
     /// Adds the findings of a file.
     pub fn add(&mut self, record: &Record<'_>) {
-        self.groups.add(&record.with_rulings());
+        self.groups.add(record);
         let reason = || record.reason.as_ref().map(ToString::to_string).unwrap_or_default();
         match record.status {
             Status::Crashed => self.leave(Left::Crashed, record, reason()),

@@ -12,7 +12,9 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
-use sframe_record::{FailedGate, Finding, Forecast, Record, Severity, Status, Summary};
+use sframe_record::{
+    FailedGate, Finding, Forecast, Record, Severity, Status, Summary, with_ruling,
+};
 
 use super::{Renderer, table};
 
@@ -233,8 +235,8 @@ fn listed(record: &Record<'_>, rule: &str, severity: Severity, number: u64) -> S
         let function = finding.function.as_ref().and_then(|of| of.symbol.as_ref());
         let symbol = function.or_else(|| finding.code.as_ref().and_then(|of| of.symbol.as_ref()));
         let place = symbol.map(|symbol| format!("{symbol}: ")).unwrap_or_default();
-        let (known, ruling) = (known.unwrap_or_default(), finding.ruling(record.table));
-        lines.push(format!("{place}{}{known}{ruling}", finding.message));
+        let message = format!("{place}{}{}", finding.message, known.unwrap_or_default());
+        lines.push(with_ruling(&message, finding.ruling(record.table).as_deref()));
     }
     let more = number.saturating_sub(described);
     if more > 0 {

@@ -45,7 +45,7 @@ impl<W: Write> Markdown<W> {
             let example = cause.examples.first();
             let message = match (cause.unlisted, example) {
                 (true, _) => "counted, not listed (`--all` lists each)",
-                (false, Some(example)) => &cell(&example.message),
+                (false, Some(example)) => &cell(&example.text()),
                 (false, None) => "",
             };
             writeln!(
@@ -123,7 +123,7 @@ impl<W: Write> Renderer for Markdown<W> {
     }
 
     fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.groups.add(&record.with_rulings());
+        self.groups.add(record);
         let own = record.reason.as_ref();
         let own = own.filter(|_| matches!(record.status, Status::Unreadable | Status::Crashed));
         let left = record.undecided.iter().map(|undecided| &undecided.reason);

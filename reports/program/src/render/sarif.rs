@@ -10,7 +10,7 @@ use sframe_history::Identity;
 use sframe_record::json::{TOOL, write};
 use sframe_record::{
     Finding, ForecastTotal, Owner, PackageForecasts, ReadingTotal, Record, Severity, Summary,
-    Wrong, catalogue,
+    Wrong, catalogue, with_ruling,
 };
 use sframe_validator::rules;
 
@@ -248,14 +248,15 @@ impl SarifResult {
             number => format!(", and in {number} more functions"),
         };
         let about = about.unwrap_or_default();
-        let (message, ruling) = (&finding.message, finding.ruling(record.table));
+        let message = format!("{}{others}{about}", finding.message);
+        let ruling = finding.ruling(record.table);
         let difference = finding.difference.as_ref();
         let wrong = difference.and_then(|of| of.ruling.as_ref()).map(|ruling| ruling.wrong);
         SarifResult {
             rule_id: finding.rule.to_string(),
             rule_index: Some(index).filter(|index| *index != usize::MAX),
             level: level(finding.severity),
-            message: Message { text: format!("{message}{others}{about}{ruling}") },
+            message: Message { text: with_ruling(&message, ruling.as_deref()) },
             locations: [Location::of(record, finding)],
             partial_fingerprints: Fingerprints {
                 identity: Identity::of(record, finding).to_string(),

@@ -22,7 +22,7 @@ use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::column_width;
 use sframe_record::{
     Difference, Finding, Owner, Part, Record, Section, Severity, Status, Summary, Text as Name,
-    UnwindTable,
+    UnwindTable, Wrong,
 };
 
 const BOLD: Style = Style::new().bold();
@@ -290,6 +290,9 @@ impl<W: Write> Text<W> {
             return writeln!(self.out, "    known: {}", self.wrapped(&known::in_full(known), 6));
         }
         match finding.owner {
+            Owner::Unknown if is_sframe_wrong(finding) => {
+                writeln!(self.out, "    owner: undecided, the assembler or the author of the CFI")
+            }
             Owner::Unknown => Ok(()),
             owner => writeln!(self.out, "    owner: {}", owner.name()),
         }
@@ -472,4 +475,10 @@ fn section_in_short(section: &Section<'_>) -> String {
     };
     let functions = counted(section.functions, "function");
     format!("{} {what}, {functions}, {}", section.name, counted(section.rows, "row"))
+}
+
+/// Whether the machine code proves SFrame wrong.
+fn is_sframe_wrong(finding: &Finding<'_>) -> bool {
+    let ruling = finding.difference.as_ref().and_then(|difference| difference.ruling.as_ref());
+    ruling.is_some_and(|ruling| ruling.wrong == Wrong::Sframe)
 }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
+mod owners;
 mod pages;
 mod start_files;
 mod starts;

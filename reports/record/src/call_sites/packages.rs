@@ -2,67 +2,19 @@
 
 use std::cmp::Reverse;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{CallSiteTotal, CallSites, SiteCounts};
-use crate::bounded::entry_within;
 use crate::numbers::{grouped, percent};
-use crate::package_key::{MOST_PACKAGES, PackageKey, subject};
-use crate::record::Record;
+use crate::packages::{PackageSum, PackageSums};
 use crate::table::{Line, Table};
-use crate::value::{Text, is_zero};
 
 /// The call sites of packages.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct PackageCallSites<'r> {
-    /// The first 10,000 packages, sorted by name, version and architecture.
-    #[serde(borrow)]
-    pub packages: Vec<PackageSites<'r>>,
-    /// The number of files in further packages. They count in the total only.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub other_files: u64,
-}
-
-/// The call sites of a package.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct PackageSites<'r> {
-    /// The name that its metadata states, otherwise its path.
-    #[serde(borrow)]
-    pub package: Text<'r>,
-    /// Its version.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<Text<'r>>,
-    /// Its architecture, in the distribution's own term.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub architecture: Option<Text<'r>>,
-    /// The sums over its files.
-    #[serde(flatten)]
-    pub total: CallSiteTotal,
-}
+pub type PackageCallSites<'r> = PackageSums<'r, CallSiteTotal>;
 
 impl PackageCallSites<'_> {
-    /// Adds the call sites of the file of this record; nothing if the file is not in a package.
-    pub(crate) fn add(&mut self, record: &Record<'_>, sites: &CallSites) {
-        let Some(key) = PackageKey::of(record) else { return };
-        let place = self.packages.binary_search_by(|known| known.key().cmp(&key));
-        let owned = |text: &Text<'_>| text.clone().into_owned();
-        let new = || PackageSites {
-            package: owned(key.name),
-            version: key.version.map(owned),
-            architecture: key.architecture.map(owned),
-            total: CallSiteTotal::default(),
-        };
-        match entry_within(MOST_PACKAGES, &mut self.packages, place, new) {
-            Some(known) => known.total.add(sites),
-            None => self.other_files = self.other_files.saturating_add(1),
-        }
-    }
-
     /// Which packages a table of at most `listed` is about: `the 20 of 300 packages with the most wrong frames`.
     #[must_use]
     pub fn subject(&self, listed: usize) -> String {
-        subject(listed, self.packages.len(), self.other_files > 0, "wrong frames")
+        self.with_the_most("wrong frames", listed)
     }
 
     /// The packages with the most wrong frames, at most `listed`. For each witness that describes any call: the calls, those
@@ -81,11 +33,11 @@ impl PackageCallSites<'_> {
             columns.push("row not found".to_owned());
             columns.push("wrong frame".to_owned());
         }
-        let mut packages: Vec<&PackageSites<'_>> = self.packages.iter().collect();
-        packages.sort_by_key(|of| Reverse(of.wrong_frames()));
-        let line = |of: &&PackageSites<'_>| {
+        let mut packages: Vec<&PackageSum<'_, CallSiteTotal>> = self.packages.iter().collect();
+        packages.sort_by_key(|of| Reverse(wrong_frames(&of.total.sites)));
+        let line = |of: &&PackageSum<'_, CallSiteTotal>| {
             let cells = witnesses.iter().flat_map(|(_, counts)| cells(counts(&of.total.sites)));
-            Line { label: of.key().label(), is_part: false, cells: cells.collect() }
+            Line { label: of.label(), is_part: false, cells: cells.collect() }
         };
         Table { columns, lines: packages.iter().take(listed).map(line).collect() }
     }
@@ -102,20 +54,9 @@ fn cells(counts: Option<SiteCounts>) -> [String; 3] {
     ]
 }
 
-impl<'r> PackageSites<'r> {
-    const fn key(&self) -> PackageKey<'_> {
-        PackageKey {
-            name: &self.package,
-            version: self.version.as_ref(),
-            architecture: self.architecture.as_ref(),
-        }
-    }
-
-    /// In SFrame or, if it describes no call, in CFI.
-    fn wrong_frames(&self) -> u64 {
-        let CallSites { sframe, cfi } = self.total.sites;
-        sframe.or(cfi).map_or(0, |counts| counts.wrong_frame())
-    }
+/// In SFrame or, if it describes no call, in CFI.
+fn wrong_frames(sites: &CallSites) -> u64 {
+    sites.sframe.or(sites.cfi).map_or(0, |counts| counts.wrong_frame())
 }
 
 #[cfg(test)]

@@ -2,68 +2,21 @@
 
 use std::cmp::Reverse;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{Forecast, ForecastTotal, Predicted};
-use crate::bounded::entry_within;
 use crate::numbers::{grouped, percent};
-use crate::package_key::{MOST_PACKAGES, PackageKey, subject};
-use crate::record::Record;
+use crate::packages::{PackageSum, PackageSums};
 use crate::table::{Line, Table};
 use crate::text::printable;
-use crate::value::{Text, is_zero};
+use crate::value::Text;
 
-/// The forecasts of packages.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct PackageForecasts<'r> {
-    /// The first 10,000 packages, sorted by name, version and architecture.
-    #[serde(borrow)]
-    pub packages: Vec<PackageForecast<'r>>,
-    /// The number of files in further packages. They count in the total only.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub other_files: u64,
-}
-
-/// The forecast for the programs and libraries of a package.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct PackageForecast<'r> {
-    /// The name that its metadata states, otherwise its path.
-    #[serde(borrow)]
-    pub package: Text<'r>,
-    /// Its version.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<Text<'r>>,
-    /// Its architecture, in the distribution's own term.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub architecture: Option<Text<'r>>,
-    /// The sums over its files.
-    #[serde(borrow, flatten)]
-    pub total: ForecastTotal<'r>,
-}
+/// The forecasts for the programs and libraries of packages.
+pub type PackageForecasts<'r> = PackageSums<'r, ForecastTotal<'r>>;
 
 impl PackageForecasts<'_> {
-    /// Adds the forecast for the file of this record; nothing if the file is not in a package.
-    pub(crate) fn add(&mut self, record: &Record<'_>, forecast: &Forecast<'_>) {
-        let Some(key) = PackageKey::of(record) else { return };
-        let place = self.packages.binary_search_by(|known| known.key().cmp(&key));
-        let owned = |text: &Text<'_>| text.clone().into_owned();
-        let new = || PackageForecast {
-            package: owned(key.name),
-            version: key.version.map(owned),
-            architecture: key.architecture.map(owned),
-            total: ForecastTotal::default(),
-        };
-        match entry_within(MOST_PACKAGES, &mut self.packages, place, new) {
-            Some(known) => known.total.add(forecast, &|| record.name()),
-            None => self.other_files = self.other_files.saturating_add(1),
-        }
-    }
-
     /// Which packages a table of at most `listed` is about: `the 20 of 300 packages with the most CFI`.
     #[must_use]
     pub fn subject(&self, listed: usize) -> String {
-        subject(listed, self.packages.len(), self.other_files > 0, "CFI")
+        self.with_the_most("CFI", listed)
     }
 
     /// The packages with the most CFI, at most `listed`: the bytes of `.eh_frame` and `.eh_frame_hdr`, and a column for each
@@ -77,9 +30,9 @@ impl PackageForecasts<'_> {
                 encodings.push(&section.encoding);
             }
         }
-        let mut packages: Vec<&PackageForecast<'_>> = self.packages.iter().collect();
+        let mut packages: Vec<&PackageSum<'_, ForecastTotal<'_>>> = self.packages.iter().collect();
         packages.sort_by_key(|of| Reverse(of.total.forecast.sizes.eh_frames()));
-        let line = |of: &&PackageForecast<'_>| {
+        let line = |of: &&PackageSum<'_, ForecastTotal<'_>>| {
             let mut cells = vec![grouped(of.total.forecast.sizes.eh_frames())];
             cells.extend(encodings.iter().map(|name| of.cell(name)));
             Line { label: of.label(), is_part: false, cells }
@@ -90,21 +43,7 @@ impl PackageForecasts<'_> {
     }
 }
 
-impl<'r> PackageForecast<'r> {
-    const fn key(&self) -> PackageKey<'_> {
-        PackageKey {
-            name: &self.package,
-            version: self.version.as_ref(),
-            architecture: self.architecture.as_ref(),
-        }
-    }
-
-    /// `libc6 2.41-12 amd64`, safe to print.
-    #[must_use]
-    pub fn label(&self) -> String {
-        self.key().label()
-    }
-
+impl PackageSum<'_, ForecastTotal<'_>> {
     fn cell(&self, encoding: &Text<'_>) -> String {
         let Forecast { sizes, sections, .. } = &self.total.forecast;
         let section = sections.iter().find(|section| section.encoding == *encoding);
@@ -120,7 +59,7 @@ impl<'r> PackageForecast<'r> {
 
 #[cfg(test)]
 mod tests {
-    use crate::package_key::MOST_PACKAGES;
+    use crate::packages::MOST_PACKAGES;
     use crate::{Record, Summary};
 
     fn summary(lines: &[&str]) -> Summary<'static> {

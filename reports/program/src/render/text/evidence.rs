@@ -19,17 +19,9 @@ pub(crate) struct Titles<'t> {
 }
 
 impl Titles<'_> {
-    /// The meaning of the marks of `lines`. Where both tables say the same, there are none; where one table is compared with
-    /// the code, only its mark occurs.
+    /// The meaning of the marks of `lines`.
     fn of_marks(&self, lines: &[TableLine<'_>]) -> String {
-        let Titles { first, second } = self;
-        let has = |wanted: char| lines.iter().any(|line| mark(line.side).0 == wanted);
-        match (has('-'), has('+')) {
-            (true, true) => format!("- {first}, + {second}"),
-            (true, false) => format!("- {first}"),
-            (false, true) => format!("+ {second}"),
-            (false, false) => format!("{first} and {second}"),
-        }
+        Side::legend(lines.iter().map(|line| line.side), self.first, self.second)
     }
 }
 
