@@ -26,9 +26,10 @@
 //! | 10 | end of stack, if there is no base of SP | signal | type |
 //! | 11 | | end of stack, if there is no base of SP | signal |
 //!
-//! Bases: 0 undefined, 1 previous SP, 2 DX, 3 DI, 4 BP, 5 SP, 6 R10, 7 R13, 8 memory at BP, 9 memory at SP. Up to 6.3, an
+//! Bases up to 7.0: 0 undefined, 1 previous SP, 2 DX, 3 DI, 4 BP, 5 SP, 6 R10, 7 R13, 8 memory at BP, 9 memory at SP. From 7.1
+//! on: 0 undefined, 1 AX, 2 DX, 3 SP, 4 BP, 5 DI, 6 R10, 7 R13, 8 previous SP, 9 memory at SP, 10 memory at BP. Up to 6.3, an
 //! entry without a base of SP and without the mark of the stack's end is undefined: the unwinder gives up. Distributions
-//! have backported the layout of 6.4 without `.orc_header` (RHEL 9.6), so without a header [`Orc::load`] keeps all layouts
+//! have backported the layout of 6.4 without `.orc_header` (RHEL 9.6), so without a header [`Orc::load`] keeps all older layouts
 //! that fit the table, and decides only what they agree on.
 //!
 //! # Meaning
@@ -38,7 +39,7 @@
 //! - for *regs*, the address of a `struct pt_regs`: BP is at 32, IP at 128, SP at 152;
 //! - for *partial regs*, the address of its last part, which the processor pushes: IP is at 0, SP at 24.
 //!
-//! The offset is not used with R10, R13, DI and DX. With *memory at BP* the address is loaded from BP+`sp_offset`; with
+//! The offset is not used with R10, R13, AX, DI and DX. With *memory at BP* the address is loaded from BP+`sp_offset`; with
 //! *memory at SP* it is loaded from SP, and `sp_offset` is added to it. A base of BP that is the previous SP means memory
 //! at `base + sp_offset + bp_offset`; BP means memory at BP+`bp_offset`; undefined means that BP is unchanged (or in the
 //! `struct pt_regs`). Signal means that the frame was interrupted, so that the PC in its caller is not after a call.
@@ -47,7 +48,8 @@
 //!
 //! Linux 6.1 and 6.12: `arch/x86/include/asm/orc_types.h`, `arch/x86/kernel/unwind_orc.c`, `tools/objtool/orc_gen.c`,
 //! `tools/objtool/arch/x86/orc.c`, `scripts/orc_hash.sh`. The changes: commits `ffb1b4a41016` (6.3, signal), `fb799447ae29`
-//! (6.4, types) and `b9f174c811e3` (`.orc_header`). drgn's `orc.h` lists the same three layouts. LoongArch has ORC tables
+//! (6.4, types), `b9f174c811e3` (`.orc_header`), `1735858caa4b` and `96f3b16a9de5` (7.1, bases). drgn's `orc.h` lists the first
+//! three layouts. LoongArch has ORC tables
 //! of another layout, which are not read.
 
 mod entry;

@@ -21,6 +21,10 @@ const LINUX_6_12: [u8; 20] = [
     0xfe, 0x5d, 0x32, 0xbf, 0x58, 0x1b, 0xd6, 0x3b, 0x2c, 0xa9, 0xa5, 0xc6, 0x5b, 0xa5, 0xa6, 0x25,
     0xea, 0xb3, 0xfe, 0x24,
 ];
+const LINUX_7_2: [u8; 20] = [
+    0x13, 0x7c, 0x36, 0xad, 0x76, 0x27, 0xc4, 0xdd, 0x55, 0x93, 0x21, 0x76, 0xbb, 0x0e, 0xcd, 0xbd,
+    0x50, 0x41, 0xfc, 0x82,
+];
 
 /// The code of the files: 0x1000..0x1100.
 const TEXT: u64 = 0x1000;
@@ -137,6 +141,38 @@ fn entries_of_linux_6_12_have_their_meaning() {
     assert!(signal);
 }
 
+/// Linux 7.1 has AX, and numbers the bases anew.
+#[test]
+fn entries_of_linux_7_2_have_their_meaning() {
+    use Recovery::{AtCfa, Unchanged};
+    let undecided = |doubt| Meaning::Undecided(doubt);
+    let cases: [(Raw, Meaning); 17] = [
+        ((0, 0, 0x000), Meaning::Undefined),
+        ((0, 0, 0x100), Meaning::Frame { frame: Frame::OUTERMOST, signal: false }),
+        ((8, 0, 0x203), call(7, 8, Unchanged)),
+        ((24, -16, 0x283), call(7, 24, AtCfa(-16))),
+        ((16, -16, 0x284), call(6, 16, AtCfa(-16))),
+        ((8, -8, 0x243), call(7, 8, at(6, -8))),
+        ((8, 0, 0x201), call(0, 0, Unchanged)),
+        ((8, 0, 0x202), call(1, 0, Unchanged)),
+        ((8, 0, 0x205), call(5, 0, Unchanged)),
+        ((8, 0, 0x246), call(10, 0, at(6, 0))),
+        ((0, 0, 0x207), call(13, 0, Unchanged)),
+        ((-24, 0, 0x24a), frame(loaded(6, -24), AtCfa(-8), at(6, 0), false)),
+        ((0, 0, 0x209), frame(loaded(7, 0), AtCfa(-8), Unchanged, false)),
+        ((0, 0, 0xb03), frame(loaded(7, 152), at(7, 128), at(7, 32), true)),
+        ((8, 0, 0x208), undecided(Doubt::SpBase(8))),
+        ((8, 0, 0x20b), undecided(Doubt::SpBase(11))),
+        ((8, 0, 0x213), undecided(Doubt::BpBase(1))),
+    ];
+    let entries: Vec<_> = (0_u64..).zip(&cases).map(|(n, (raw, _))| (TEXT + n, *raw)).collect();
+    let orc = load(&linked(Some(&LINUX_7_2), &entries)).expect("tables");
+    assert_eq!(orc.layouts(), [Layout::Linux7_1]);
+    for (entry, (raw, wanted)) in orc.entries().iter().zip(&cases) {
+        assert_eq!(entry.meaning, *wanted, "{raw:x?}");
+    }
+}
+
 /// Up to 6.2, bit 10 marks the end of the stack. In 6.3, it marks a signal frame, and bit 11 marks the end.
 #[test]
 fn entries_of_older_kernels_have_their_meaning() {
@@ -182,15 +218,16 @@ fn the_layout_is_known_or_undecided() {
         let entries: Vec<_> = (TEXT..).zip(raws.iter().copied()).collect();
         load(&linked(header, &entries)).expect("tables").layouts().to_vec()
     };
-    use Layout::{Linux4_14, Linux6_3, Linux6_4};
+    use Layout::{Linux4_14, Linux6_3, Linux6_4, Linux7_1};
     // RHEL 9.6 has the layout of 6.4 without a header.
     assert_eq!(layouts(None, &[(8, 0, 0x205), (24, -16, 0x215), (0, 0, 0)]), [Linux6_4]);
     assert_eq!(layouts(None, &[(8, 0, 5), (24, -16, 0x15), (0, 0, 0)]), [Linux4_14, Linux6_3]);
     // One damaged entry does not make another layout possible.
     assert_eq!(layouts(None, &[(8, 0, 0x205), (8, 0, 0x205), (8, 0, 5)]), []);
     assert_eq!(layouts(None, &[(8, 0, 0x8005)]), []);
-    assert_eq!(layouts(None, &[(0, 0, 0)]), Layout::ALL);
+    assert_eq!(layouts(None, &[(0, 0, 0)]), Layout::WITHOUT_HEADER);
     assert_eq!(layouts(Some(&LINUX_6_12), &[(8, 0, 5)]), [Linux6_4]);
+    assert_eq!(layouts(Some(&LINUX_7_2), &[(8, 0, 3)]), [Linux7_1]);
     assert_eq!(layouts(Some(&[0; 20]), &[(8, 0, 0x205)]), []);
     let orc = load(&linked(Some(&[0; 20]), &[(TEXT, (8, 0, 0x205))])).expect("tables");
     assert_eq!(orc.entries()[0].meaning, Meaning::Undecided(Doubt::Layout));

@@ -54,8 +54,28 @@ pub enum Layout {
     Linux4_14,
     /// Linux 6.3.
     Linux6_3,
-    /// Linux 6.4 and later.
+    /// Linux 6.4 to 7.0.
     Linux6_4,
+    /// Linux 7.1 and later.
+    Linux7_1,
+}
+
+/// What an address is computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    Undefined,
+    PreviousSp,
+    Ax,
+    Dx,
+    Di,
+    Bp,
+    Sp,
+    R10,
+    R13,
+    MemoryAtBp,
+    MemoryAtSp,
+    /// A number that has no meaning.
+    Other(u8),
 }
 
 /// What an entry describes.
@@ -71,8 +91,8 @@ pub(super) enum Kind {
 }
 
 impl Layout {
-    /// All of them.
-    pub const ALL: [Layout; 3] = [Layout::Linux4_14, Layout::Linux6_3, Layout::Linux6_4];
+    /// Those of tables without `.orc_header`.
+    pub const WITHOUT_HEADER: [Layout; 3] = [Layout::Linux4_14, Layout::Linux6_3, Layout::Linux6_4];
 
     /// The layout that `.orc_header` identifies. Its content is what `scripts/orc_hash.sh` prints for the kernel's
     /// `arch/x86/include/asm/orc_types.h`.
@@ -86,9 +106,14 @@ impl Layout {
             0xfe, 0x5d, 0x32, 0xbf, 0x58, 0x1b, 0xd6, 0x3b, 0x2c, 0xa9, 0xa5, 0xc6, 0x5b, 0xa5,
             0xa6, 0x25, 0xea, 0xb3, 0xfe, 0x24,
         ];
+        const LINUX_7_1: [u8; 20] = [
+            0x13, 0x7c, 0x36, 0xad, 0x76, 0x27, 0xc4, 0xdd, 0x55, 0x93, 0x21, 0x76, 0xbb, 0x0e,
+            0xcd, 0xbd, 0x50, 0x41, 0xfc, 0x82,
+        ];
         match hash {
             LINUX_6_3 => Some(Layout::Linux6_3),
             LINUX_6_4 => Some(Layout::Linux6_4),
+            LINUX_7_1 => Some(Layout::Linux7_1),
             _ => None,
         }
     }
@@ -96,7 +121,7 @@ impl Layout {
     /// The layouts that a table without a header may have. Every entry must be one that objtool writes, and most frames
     /// must be those of calls: the others are those of the kernel's entry code.
     pub(super) fn fitting(entries: &[RawEntry]) -> Vec<Layout> {
-        let mut fitting = Layout::ALL.to_vec();
+        let mut fitting = Layout::WITHOUT_HEADER.to_vec();
         fitting.retain(|layout| {
             let (mut calls, mut others) = (0_usize, 0_usize);
             let fit = entries.iter().all(|entry| {
@@ -115,7 +140,9 @@ impl Layout {
     /// Whether objtool writes such an entry.
     fn fits(self, entry: RawEntry) -> bool {
         let is_rest_clear = entry.flags >> self.used_bits() == 0;
-        let has_bases = matches!(entry.sp_base(), 2..=9) && matches!(entry.bp_base(), 0 | 1 | 4);
+        let has_bases =
+            !matches!(self.sp_base(entry), Base::Undefined | Base::PreviousSp | Base::Other(_))
+                && matches!(self.bp_base(entry), Base::Undefined | Base::PreviousSp | Base::Bp);
         is_rest_clear
             && match self.kind(entry) {
                 Kind::Call | Kind::Regs | Kind::PartialRegs => has_bases,
@@ -128,19 +155,61 @@ impl Layout {
             }
     }
 
+    /// What the previous SP is computed from.
+    pub(super) const fn sp_base(self, entry: RawEntry) -> Base {
+        self.base(entry.sp_base())
+    }
+
+    /// What the address of the previous BP is computed from.
+    pub(super) const fn bp_base(self, entry: RawEntry) -> Base {
+        self.base(entry.bp_base())
+    }
+
+    const fn base(self, number: u8) -> Base {
+        match self {
+            Layout::Linux4_14 | Layout::Linux6_3 | Layout::Linux6_4 => match number {
+                0 => Base::Undefined,
+                1 => Base::PreviousSp,
+                2 => Base::Dx,
+                3 => Base::Di,
+                4 => Base::Bp,
+                5 => Base::Sp,
+                6 => Base::R10,
+                7 => Base::R13,
+                8 => Base::MemoryAtBp,
+                9 => Base::MemoryAtSp,
+                _ => Base::Other(number),
+            },
+            Layout::Linux7_1 => match number {
+                0 => Base::Undefined,
+                1 => Base::Ax,
+                2 => Base::Dx,
+                3 => Base::Sp,
+                4 => Base::Bp,
+                5 => Base::Di,
+                6 => Base::R10,
+                7 => Base::R13,
+                8 => Base::PreviousSp,
+                9 => Base::MemoryAtSp,
+                10 => Base::MemoryAtBp,
+                _ => Base::Other(number),
+            },
+        }
+    }
+
     /// The flags of an entry for the end of the stack.
     const fn end_of_stack(self) -> u16 {
         match self {
             Layout::Linux4_14 => 1 << 10,
             Layout::Linux6_3 => 1 << 11,
-            Layout::Linux6_4 => 1 << 8,
+            Layout::Linux6_4 | Layout::Linux7_1 => 1 << 8,
         }
     }
 
     const fn used_bits(self) -> u32 {
         match self {
             Layout::Linux4_14 => 11,
-            Layout::Linux6_3 | Layout::Linux6_4 => 12,
+            Layout::Linux6_3 | Layout::Linux6_4 | Layout::Linux7_1 => 12,
         }
     }
 
@@ -148,7 +217,7 @@ impl Layout {
         let end = match self {
             Layout::Linux4_14 => entry.bit(10),
             Layout::Linux6_3 => entry.bit(11),
-            Layout::Linux6_4 => {
+            Layout::Linux6_4 | Layout::Linux7_1 => {
                 return match entry.bits(8, 3) {
                     0 => Kind::Undefined,
                     1 => Kind::EndOfStack,
@@ -175,7 +244,7 @@ impl Layout {
         match self {
             Layout::Linux4_14 => matches!(self.kind(entry), Kind::Regs | Kind::PartialRegs),
             Layout::Linux6_3 => entry.bit(10),
-            Layout::Linux6_4 => entry.bit(11),
+            Layout::Linux6_4 | Layout::Linux7_1 => entry.bit(11),
         }
     }
 }

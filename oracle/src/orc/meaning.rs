@@ -4,9 +4,10 @@ use core::fmt;
 
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
-use super::layout::{Kind, Layout, RawEntry};
+use super::layout::{Base, Kind, Layout, RawEntry};
 
-/// RDX, RDI, RBP, RSP by their DWARF numbers (psABI, figure 3.36).
+/// RAX, RDX, RDI, RBP, RSP by their DWARF numbers (psABI, figure 3.36).
+const AX: Register = Register(0);
 const DX: Register = Register(1);
 const DI: Register = Register(5);
 const BP: Register = Register(6);
@@ -77,12 +78,13 @@ impl Meaning {
     }
 
     fn in_layout(entry: RawEntry, layout: Layout) -> Meaning {
+        let bases = || Ok((Address::of(entry, layout)?, SavedBp::of(entry, layout)?));
         let frame = match layout.kind(entry) {
             Kind::Undefined => return Meaning::Undefined,
             Kind::EndOfStack => return Meaning::Frame { frame: Frame::OUTERMOST, signal: false },
-            Kind::Call => Base::of(entry).and_then(|base| call(entry, base)),
-            Kind::Regs => Base::of(entry).and_then(|base| regs(entry, base, true)),
-            Kind::PartialRegs => Base::of(entry).and_then(|base| regs(entry, base, false)),
+            Kind::Call => bases().map(|(address, bp)| call(address, bp)),
+            Kind::Regs => bases().and_then(|(address, bp)| regs(address, bp, true)),
+            Kind::PartialRegs => bases().and_then(|(address, bp)| regs(address, bp, false)),
             Kind::Other(number) => Err(Doubt::Type(number)),
         };
         match frame {
@@ -94,51 +96,54 @@ impl Meaning {
 
 /// The address that an entry computes from its base of SP.
 #[derive(Clone, Copy)]
-enum Base {
+enum Address {
     /// `register + offset`.
     Register(Register, i64),
     /// The 8 bytes in memory at `register + offset`.
     Memory(Register, i64),
 }
 
-impl Base {
-    fn of(entry: RawEntry) -> Result<Base, Doubt> {
+impl Address {
+    fn of(entry: RawEntry, layout: Layout) -> Result<Address, Doubt> {
         let offset = i64::from(entry.sp_offset);
-        Ok(match entry.sp_base() {
-            2 => Base::Register(DX, 0),
-            3 => Base::Register(DI, 0),
-            4 => Base::Register(BP, offset),
-            5 => Base::Register(SP, offset),
-            6 => Base::Register(Register(10), 0),
-            7 => Base::Register(Register(13), 0),
-            8 => Base::Memory(BP, offset),
-            9 if offset == 0 => Base::Memory(SP, 0),
-            9 => return Err(Doubt::LoadedAndAdded),
-            other => return Err(Doubt::SpBase(other)),
+        Ok(match layout.sp_base(entry) {
+            Base::Ax => Address::Register(AX, 0),
+            Base::Dx => Address::Register(DX, 0),
+            Base::Di => Address::Register(DI, 0),
+            Base::Bp => Address::Register(BP, offset),
+            Base::Sp => Address::Register(SP, offset),
+            Base::R10 => Address::Register(Register(10), 0),
+            Base::R13 => Address::Register(Register(13), 0),
+            Base::MemoryAtBp => Address::Memory(BP, offset),
+            Base::MemoryAtSp if offset == 0 => Address::Memory(SP, 0),
+            Base::MemoryAtSp => return Err(Doubt::LoadedAndAdded),
+            Base::Undefined | Base::PreviousSp | Base::Other(_) => {
+                return Err(Doubt::SpBase(entry.sp_base()));
+            }
         })
     }
 }
 
 /// The frame of a function: the address is the CFA.
-fn call(entry: RawEntry, base: Base) -> Result<Frame, Doubt> {
-    let cfa = match base {
-        Base::Register(register, offset) => Cfa::RegisterOffset { register, offset },
-        Base::Memory(register, offset) => Cfa::Dereference { register, offset },
+fn call(address: Address, bp: SavedBp) -> Frame {
+    let cfa = match address {
+        Address::Register(register, offset) => Cfa::RegisterOffset { register, offset },
+        Address::Memory(register, offset) => Cfa::Dereference { register, offset },
     };
-    let fp = match saved_bp(entry)? {
+    let fp = match bp {
         SavedBp::Nowhere => Recovery::Unchanged,
         SavedBp::AtAddress(offset) => Recovery::AtCfa(offset),
         SavedBp::AtBp(offset) => Recovery::AtRegister { register: BP, offset },
     };
-    Ok(Frame { cfa, ra: Recovery::AtCfa(-8), fp, ra_signed: false })
+    Frame { cfa, ra: Recovery::AtCfa(-8), fp, ra_signed: false }
 }
 
-/// The frame of code that was interrupted: the address is that of the saved registers.
-fn regs(entry: RawEntry, base: Base, is_full: bool) -> Result<Frame, Doubt> {
-    let Base::Register(register, address) = base else { return Err(Doubt::LoadedTwice) };
+/// The frame of code that was interrupted: the address is that of the saved registers, or of those that the processor pushes.
+fn regs(address: Address, bp: SavedBp, is_full: bool) -> Result<Frame, Doubt> {
+    let Address::Register(register, address) = address else { return Err(Doubt::LoadedTwice) };
     let saved = |offset| Recovery::AtRegister { register, offset: address + offset };
     let (ip, sp) = if is_full { (REGS_IP, REGS_SP) } else { (0, SP_AFTER_IP) };
-    let fp = match saved_bp(entry)? {
+    let fp = match bp {
         SavedBp::Nowhere if is_full => saved(REGS_BP),
         SavedBp::Nowhere => Recovery::Unchanged,
         SavedBp::AtAddress(offset) => saved(offset),
@@ -149,8 +154,9 @@ fn regs(entry: RawEntry, base: Base, is_full: bool) -> Result<Frame, Doubt> {
 }
 
 /// Where the caller's BP is.
+#[derive(Clone, Copy)]
 enum SavedBp {
-    /// In its register.
+    /// In its register, or in the `struct pt_regs`.
     Nowhere,
     /// At an offset from the address that the entry computes.
     AtAddress(i64),
@@ -158,12 +164,14 @@ enum SavedBp {
     AtBp(i64),
 }
 
-fn saved_bp(entry: RawEntry) -> Result<SavedBp, Doubt> {
-    let offset = i64::from(entry.bp_offset);
-    match entry.bp_base() {
-        0 => Ok(SavedBp::Nowhere),
-        1 => Ok(SavedBp::AtAddress(offset)),
-        4 => Ok(SavedBp::AtBp(offset)),
-        other => Err(Doubt::BpBase(other)),
+impl SavedBp {
+    fn of(entry: RawEntry, layout: Layout) -> Result<SavedBp, Doubt> {
+        let offset = i64::from(entry.bp_offset);
+        match layout.bp_base(entry) {
+            Base::Undefined => Ok(SavedBp::Nowhere),
+            Base::PreviousSp => Ok(SavedBp::AtAddress(offset)),
+            Base::Bp => Ok(SavedBp::AtBp(offset)),
+            _ => Err(Doubt::BpBase(entry.bp_base())),
+        }
     }
 }

@@ -66,8 +66,7 @@ fn a_difference_has_the_sentence_that_says_who_is_wrong() {
         "findings":[{"rule":"r","severity":"error","difference":{"ruling":{"wrong":"cfi","proof":{"cfa":"rsp+8",
         "ra":"*(CFA-8)","instruction":{"address":"0x4","text":"ret"}}}}}]}"#;
     let page = page(&[line.to_owned()]);
-    let ruling =
-        "ORC is wrong: before 0x4 ret, the code has CFA rsp+8, RA *(CFA-8), FP unknown";
+    let ruling = "ORC is wrong: before 0x4 ret, the code has CFA rsp+8, RA *(CFA-8), FP unknown";
     assert!(data(&page).iter().any(|text| text.contains(&quoted(ruling))), "{page}");
 }
 

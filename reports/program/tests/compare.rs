@@ -124,3 +124,18 @@ fn a_separate_debug_file_is_used_and_named() {
     assert_eq!(status, 2);
     assert!(text.contains("cdef.debug is not its debug file: it is not an ELF file"), "{text}");
 }
+
+/// Tables of a kernel that is not known yet say nothing, which is not the same as nothing wrong.
+#[test]
+fn tables_of_unknown_kernels_are_undecided() {
+    let mut module = sframe_corpus::read("orc/module.o");
+    // The hash of Linux 6.12 in `.orc_header`.
+    let hash = module.windows(4).position(|bytes| bytes == [0xfe, 0x5d, 0x32, 0xbf]);
+    module[hash.expect("a header")] ^= 1;
+    let folder = folder!("unknown-kernel");
+    fs::write(folder.join("module.o"), module).expect("writable");
+    let ran = run(&folder, &["--against", "orc", "module.o"]);
+    let reason = "the layout of .orc_unwind is not known: newer than Linux 7.3, or damaged";
+    assert!(ran.text.contains(reason), "{}", ran.text);
+    assert_eq!(ran.status, 2, "{}", ran.text);
+}

@@ -115,16 +115,24 @@ impl OrcTables {
                 return OrcTables { functions: Err(error.to_string()), undecided: None };
             }
         };
-        let undecided = orc.defects().first().map(|first| {
-            let reason = match orc.defects().len() {
-                1 => first.to_string(),
-                many => format!("{first}, and {} more entries that cannot be read", many - 1),
-            };
-            Undecided { section: None, reason }
-        });
+        let undecided = doubt(&orc).map(|reason| Undecided { section: None, reason });
         let functions = OrcFunctions::of(elf, &orc).map(Some).map_err(|error| error.to_string());
         OrcTables { functions, undecided }
     }
+}
+
+/// Why some entries of ORC tables say nothing, or all of them.
+fn doubt(orc: &Orc) -> Option<String> {
+    if orc.layouts().is_empty() && !orc.entries().is_empty() {
+        return Some(
+            "the layout of .orc_unwind is not known: newer than Linux 7.3, or damaged".into(),
+        );
+    }
+    let first = orc.defects().first()?;
+    Some(match orc.defects().len() {
+        1 => first.to_string(),
+        many => format!("{first}, and {} more entries that cannot be read", many - 1),
+    })
 }
 
 /// Whether there is any CFI. Unreadable CFI is not absent: it has defects to report.
