@@ -50,8 +50,8 @@ struct Saved {
 /// What was stored with unknown content, or at unknown places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Blur {
-    /// Everything that was stored with unknown content is below this offset from the CFA.
-    stored: i32,
+    /// Everything that was stored with unknown content is in this range of offsets from the CFA.
+    stored: (i32, i32),
     /// The registers whose entry values may be in a place that is not known.
     escaped: Registers,
     /// The registers whose saved entry values were overwritten, and [`Registers::FRAME`] for a signed return address.
@@ -61,25 +61,27 @@ struct Blur {
 impl Default for Blur {
     fn default() -> Blur {
         let (escaped, replaced) = Default::default();
-        Blur { stored: i32::MIN, escaped, replaced }
+        Blur { stored: (i32::MAX, i32::MIN), escaped, replaced }
     }
 }
 
 impl Blur {
     fn with(self, other: Blur) -> Blur {
+        let (start, end) = self.stored;
         Blur {
-            stored: self.stored.max(other.stored),
+            stored: (start.min(other.stored.0), end.max(other.stored.1)),
             escaped: self.escaped.with(other.escaped),
             replaced: self.replaced.with(other.replaced),
         }
     }
 
-    /// Adds the bytes below a place.
-    fn with_bytes_below(self, place: Place) -> Blur {
-        match place.base {
-            Base::Cfa => Blur { stored: self.stored.max(place.offset), ..self },
-            Base::Aligned(_) => self,
-        }
+    /// Adds the bytes from a place to an offset from its base.
+    fn with_bytes(self, place: Place, end: i32) -> Blur {
+        let stored = match place.base {
+            Base::Cfa => (self.stored.0.min(place.offset), self.stored.1.max(end)),
+            Base::Aligned(_) => self.stored,
+        };
+        Blur { stored, ..self }
     }
 
     /// Adds the register whose entry value this is.
@@ -104,8 +106,8 @@ impl Blur {
 
     /// Adds a slot that may have other content.
     fn with_slot(self, slot: Slot) -> Blur {
-        let end = slot.place().and_then(|place| place.plus(8));
-        let blur = end.map_or(self, |end| self.with_bytes_below(end));
+        let place = slot.place();
+        let blur = place.map_or(self, |at| self.with_bytes(at, at.offset.saturating_add(8)));
         blur.with_value(slot.value)
     }
 }
@@ -188,7 +190,7 @@ impl Slots {
             None => true,
         };
         // Most functions store below what they stored before.
-        let mut end = place.offset.saturating_add(size.into());
+        let end = place.offset.saturating_add(size.into());
         if place.base != Base::Cfa || end > self.saved.lowest {
             let is_replaced = |slot: &&Slot| !is_kept(slot) && slot.value != value;
             let replaced = self.saved.known().iter().filter(is_replaced);
@@ -199,17 +201,18 @@ impl Slots {
             Rc::make_mut(&mut self.saved).add(Slot { address, value });
             return;
         }
-        // One variable of the function stands for all: others that are stored later change nothing.
-        if end <= self.saved.lowest {
-            end = self.saved.lowest.min(0);
-        }
-        self.blur = self.blur.with_bytes_below(Place { offset: end, ..place }).with_value(value);
+        // One variable of the function stands for all below what was saved: if others are stored later, nothing changes.
+        let (place, end) = match (end..0).contains(&self.saved.lowest) {
+            true => (Place { offset: i32::MIN, ..place }, self.saved.lowest),
+            false => (place, end),
+        };
+        self.blur = self.blur.with_bytes(place, end).with_value(value);
     }
 
     /// Stores an unknown number of bytes. Compilers do so only in their own variables, so that slots keep their content.
     pub(super) fn fill(&mut self, address: Packed) {
         if let Some(place) = address.place() {
-            self.blur = self.blur.with_bytes_below(Place { offset: i32::MAX, ..place });
+            self.blur = self.blur.with_bytes(place, i32::MAX);
         }
     }
 
@@ -266,8 +269,10 @@ impl Slots {
     /// Whether the entry value of a register is certainly not in the 8 bytes at `offset` from the CFA, because nothing was
     /// stored in that part of the function's stack.
     pub(super) fn cannot_hold(&self, register: Number, offset: i32) -> bool {
+        let (start, end) = self.blur.stored;
+        let is_blurred = offset < end && offset.saturating_add(8) > start;
         offset < 0
-            && offset >= self.blur.stored
+            && !is_blurred
             && !self.may_be_elsewhere(register)
             && self.load(Value::cfa(offset).into()).is_unknown()
     }
