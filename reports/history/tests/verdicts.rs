@@ -78,12 +78,12 @@ fn root_causes_say_who_is_wrong() {
     let (shape, address, text) = of(Wrong::Cfi);
     assert_eq!((&*shape, &*address), ("CFA rsp+N, ORC rsp+N+16", "0x4"));
     assert!(
-        text.starts_with("CFA is rsp+16, ORC says rsp+32; ORC is wrong: before 0x4 pop"),
+        text.starts_with("CFA is rsp+16, ORC says rsp+32; ORC is wrong: after 0x3 push"),
         "{text}"
     );
     let (shape, address, text) = of(Wrong::Sframe);
     assert_eq!((&*shape, &*address), ("CFA rsp+N, ORC rsp+N+8", "0x7"));
-    assert!(text.contains("; SFrame is wrong: before 0x7 pop"), "{text}");
+    assert!(text.contains("; SFrame is wrong: after 0x6 push"), "{text}");
     let mut written = Vec::new();
     let options = groups::Options { causes: 9, demangle: true };
     groups::write_text(&mut written, &causes, options).expect("memory");
