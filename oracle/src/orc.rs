@@ -49,8 +49,7 @@
 //! Linux 6.1 and 6.12: `arch/x86/include/asm/orc_types.h`, `arch/x86/kernel/unwind_orc.c`, `tools/objtool/orc_gen.c`,
 //! `tools/objtool/arch/x86/orc.c`, `scripts/orc_hash.sh`. The changes: commits `ffb1b4a41016` (6.3, signal), `fb799447ae29`
 //! (6.4, types), `b9f174c811e3` (`.orc_header`), `1735858caa4b` and `96f3b16a9de5` (7.1, bases). drgn's `orc.h` lists the first
-//! three layouts. LoongArch has ORC tables
-//! of another layout, which are not read.
+//! three layouts. LoongArch has ORC tables of another layout, which are not read.
 
 mod entry;
 mod error;

@@ -231,7 +231,7 @@ impl<'c> Listing<'c> {
                     if to <= address {
                         self.note_loop(to);
                     }
-                    next != Next::Jump(to)
+                    matches!(next, Next::Branch(..))
                 }
                 Next::Call(_) | Next::IndirectCall => {
                     is_after_call = true;

@@ -187,7 +187,7 @@ impl<'e> Code<'e> {
         self.evidence(index) == Evidence::None && !self.is_unused(index)
     }
 
-    /// The same, if CFI says that the code is not entered by a call.
+    /// Whether `functions()[index]` is only a part of other functions, and CFI says that it is not entered by a call.
     fn is_kept_apart(&self, index: usize) -> bool {
         let function =
             self.functions().get(index).filter(|_| self.evidence(index) == Evidence::None);
@@ -453,13 +453,17 @@ impl<'e> Function<'e> {
         }
     }
 
-    /// The last instruction before the one at `address` that changed the frame, on a way without jumps. `None` if there is none within
-    /// 256 bytes, or if the code belongs to several functions.
-    pub(crate) fn change_before(&mut self, address: u64) -> Option<u64> {
+    /// For each of these addresses of instructions, which are ordered, the last instruction before it that changed the frame.
+    /// `None` if a jump leads from there to the address, if it is more than 256 bytes away, or if the code belongs to
+    /// several functions.
+    pub(crate) fn changes_before(&mut self, addresses: &[u64]) -> Vec<Option<u64>> {
         let base = self.base;
-        let [flow] = self.flows.as_mut_slice() else { return None };
-        let change = flow.change_before(address.wrapping_add(base))?.wrapping_sub(base);
-        self.contains(CodeAddress { address: change, ..self.range.start }).then_some(change)
+        let [flow] = self.flows.as_mut_slice() else { return vec![None; addresses.len()] };
+        let flat: Vec<u64> = addresses.iter().map(|address| address.wrapping_add(base)).collect();
+        let changes = flow.changes_before(&flat).into_iter();
+        let is_own =
+            |change: &u64| self.contains(CodeAddress { address: *change, ..self.range.start });
+        changes.map(|change| Some(change?.wrapping_sub(base)).filter(is_own)).collect()
     }
 
     /// Passes the facts at an address to `look`. `None` if no known path leads there.

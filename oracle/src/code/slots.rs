@@ -201,7 +201,7 @@ impl Slots {
             Rc::make_mut(&mut self.saved).add(Slot { address, value });
             return;
         }
-        // One variable of the function stands for all below what was saved: if others are stored later, nothing changes.
+        // A store to one local variable, below the saved registers, counts as a store to all of them. Others change nothing then.
         let (place, end) = match (end..0).contains(&self.saved.lowest) {
             true => (Place { offset: i32::MIN, ..place }, self.saved.lowest),
             false => (place, end),

@@ -34,7 +34,7 @@ pub enum Reason {
         address: u64,
         /// The address of the instruction that changed the frame last, if it is in the code right before.
         change: Option<u64>,
-        /// The parts of the frame that the code determines.
+        /// The parts of the frame that the code determines before the instruction at `address`.
         known: Known,
     },
     /// Machine code of this machine is not examined.
@@ -114,7 +114,7 @@ impl<'e> Arbiter<'e> {
             ruling = ruling.and(wrong, address, &facts);
         });
         if let Reason::Proof { address, change, .. } = &mut ruling.reason {
-            *change = function.change_before(*address);
+            *change = function.changes_before(&[*address]).into_iter().flatten().next();
         }
         ruling
     }

@@ -1,4 +1,6 @@
-//! The instruction that made a frame what it is.
+//! The instructions that made frames what they are.
+
+use core::ops::Range;
 
 use super::Flow;
 use crate::code::effect::{Next, Registers};
@@ -7,33 +9,50 @@ use crate::code::statement::{Facts, Known};
 /// The maximum distance in bytes of an instruction from the one before which the frame is as it left it.
 const FARTHEST: u64 = 256;
 
-/// An instruction, and what is known before it.
+/// An instruction that is reached.
 struct Reached {
     start: u64,
     end: u64,
-    known: Known,
+    /// Whether the frame differs from that of the instruction reached before.
+    is_changed: bool,
 }
 
 impl Flow<'_> {
-    /// The last instruction on the way to `address` that changed the frame. `None` if it is not known: a jump leads there, or the
-    /// way is too long.
-    pub(in crate::code) fn change_before(&mut self, address: u64) -> Option<u64> {
-        let range = address.saturating_sub(FARTHEST)..address.saturating_add(1);
-        let (mut way, abi): (Vec<Reached>, _) = (Vec::new(), self.abi);
+    /// For each of these addresses of instructions, which are ordered, the last instruction before it that changed the frame.
+    /// `None` if a jump leads from there to the address, or if it is more than 256 bytes away.
+    pub(in crate::code) fn changes_before(&mut self, addresses: &[u64]) -> Vec<Option<u64>> {
+        let (Some(first), Some(last)) = (addresses.first(), addresses.last()) else {
+            return Vec::new();
+        };
+        let reached = self.reached_in(first.saturating_sub(FARTHEST)..last.saturating_add(1));
+        let mut changes = Vec::with_capacity(addresses.len());
+        let mut rest = addresses.iter().peekable();
+        let (mut before, mut change): (Option<&Reached>, Option<u64>) = (None, None);
+        for here in &reached {
+            change = match before.filter(|it| it.end == here.start && self.goes_on(it.start)) {
+                Some(before) if here.is_changed => Some(before.start),
+                Some(_) => change.filter(|change| here.start.saturating_sub(*change) <= FARTHEST),
+                None => None,
+            };
+            while let Some(address) = rest.next_if(|address| **address <= here.start) {
+                changes.push(change.filter(|_| *address == here.start));
+            }
+            before = Some(here);
+        }
+        changes.resize(addresses.len(), None);
+        changes
+    }
+
+    /// The instructions in a range that are reached, in the order of addresses.
+    fn reached_in(&mut self, range: Range<u64>) -> Vec<Reached> {
+        let (mut reached, mut last, abi) = (Vec::new(), None::<Known>, self.abi);
         let one = |start: u64| start.saturating_add(1);
         self.visit(range, Registers::ALL, one, |start, end, state| {
-            way.push(Reached { start, end, known: Facts { state, abi }.known() });
+            let known = Facts { state, abi }.known();
+            reached.push(Reached { start, end, is_changed: last != Some(known) });
+            last = Some(known);
         });
-        for pair in way.windows(2).rev() {
-            let [before, after] = pair else { return None };
-            if before.end != after.start || !self.goes_on(before.start) {
-                return None;
-            }
-            if before.known != after.known {
-                return Some(before.start);
-            }
-        }
-        None
+        reached
     }
 
     /// Whether execution may continue after the instruction at an address.

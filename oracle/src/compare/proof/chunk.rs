@@ -82,8 +82,10 @@ impl<'c> Examined<'c> {
             // An instruction may end after the function, and another row may start in it.
             self.instructions(piece, truths, from, to.min(piece.end), &facts);
         });
-        for found in self.contradictions.iter_mut().skip(before) {
-            found.change = function.change_before(found.start.address);
+        let found = self.contradictions.get_mut(before..).unwrap_or_default();
+        let starts: Vec<u64> = found.iter().map(|found| found.start.address).collect();
+        for (found, change) in found.iter_mut().zip(function.changes_before(&starts)) {
+            found.change = change;
         }
     }
 
