@@ -5,7 +5,7 @@
 mod common;
 
 use common::{ALL, golden, golden_files, members, of_file, open};
-use sframe_oracle::account::{Account, Options, Witnesses, account};
+use sframe_oracle::account::{Account, Difference, Options, Witnesses, account};
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{Reason, Ruling, Wrong};
 use sframe_validator::elf::Elf;
@@ -49,6 +49,12 @@ fn sframe_inherits_the_errors_of_directives() {
             assert!(found.iter().any(|line| line == wanted), "{wanted}: {found:#?}");
         }
         assert!(!found.iter().any(|line| line.contains("at 0x15..")), "{found:#?}");
+        // No instruction of the function changes the frame.
+        let of_function = |one: &&Difference<'_>| (0x16..0x1a).contains(&one.start.address);
+        for one in account.differences.iter().filter(of_function) {
+            let reason = one.ruling.map(|ruling| ruling.reason);
+            assert!(matches!(reason, Some(Reason::Proof { change: None, .. })), "{one:?}");
+        }
     });
 }
 
