@@ -69,6 +69,13 @@ pub fn toolchains() -> PathBuf {
     std::env::var_os("SFRAME_TOOLCHAINS").map_or_else(fetched, PathBuf::from)
 }
 
+/// The folder with SQLite and zlib, which `corpus/build real` makes for each toolchain: below `SFRAME_TARGET`, or `target`.
+#[must_use]
+pub fn real_libraries() -> PathBuf {
+    let target = std::env::var_os("SFRAME_TARGET");
+    target.map_or_else(|| crate::repository().join("target"), PathBuf::from).join("real")
+}
+
 /// The folder with the programs of a toolchain, or `None` if it is missing and not required.
 #[must_use]
 pub fn toolchain(name: &str) -> Option<PathBuf> {

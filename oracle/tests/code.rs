@@ -181,6 +181,49 @@ fn code_after_a_final_call_is_reached_from_elsewhere() {
     assert_eq!(refuted, [""; 0]);
 }
 
+/// A stripped library with a switch of two cases, whose CFI is wrong in the second case: 8 bytes were pushed, not 16.
+#[cfg(target_arch = "x86_64")]
+const SWITCH: &str = r#"
+    .text
+    .globl exported
+    .type exported, @function
+exported:
+    .cfi_startproc
+    cmpl $1, %edi
+    ja last
+    movl %edi, %edi
+    leaq table(%rip), %rdx
+    movslq (%rdx,%rdi,4), %rax
+    addq %rdx, %rax
+    jmp *%rax
+first:
+    xorl %eax, %eax
+    ret
+second:
+    pushq %rbx
+    .cfi_adjust_cfa_offset 16
+    popq %rbx
+    .cfi_adjust_cfa_offset -16
+last:
+    ret
+    .cfi_endproc
+    .size exported, . - exported
+    .section .rodata
+    .p2align 2
+table:
+    .long first - table, second - table
+"#;
+
+/// The table is read from the file.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn cases_of_a_switch_are_judged() {
+    let Some((sums, refuted)) = proof_of_library("switch", SWITCH) else { return };
+    let right = 3 + 2 + 2 + 7 + 4 + 3 + 2 + 2 + 1 + 1 + 1;
+    let wanted = ProofSums { proven: right, refuted: 1, ..ProofSums::default() };
+    assert_eq!((sums, refuted.len()), (wanted, 1), "{refuted:#?}");
+}
+
 /// A stripped library with a retpoline as GCC makes it for `-mindirect-branch=thunk`: its CFI does not describe the frame of
 /// the call within. `wrong` has the same CFI, and is called by another function: there it is wrong.
 #[cfg(target_arch = "x86_64")]

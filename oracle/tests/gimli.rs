@@ -12,7 +12,6 @@ mod common;
 use std::path::PathBuf;
 
 use common::{Counts, compare, elf_files, golden_files};
-use sframe_corpus::repository;
 
 /// Compares files, and lists every failure.
 fn compare_all(files: &[PathBuf]) -> Counts {
@@ -40,7 +39,7 @@ fn golden() {
 
 #[test]
 fn real_libraries() {
-    let real = repository().join("target/real");
+    let real = sframe_corpus::tools::real_libraries();
     let small = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|m| m.len() < 10_000_000);
     let files: Vec<_> = elf_files(&real).into_iter().filter(small).collect();
     if files.is_empty() {

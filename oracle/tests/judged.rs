@@ -210,7 +210,7 @@ fn judgements_have_notes() {
 #[test]
 fn all_differences_in_real_libraries_are_judged() {
     let required = sframe_corpus::tools::are_required();
-    let root = repository().join("target/real");
+    let root = tools::real_libraries();
     let mut allowed = BTreeSet::new();
     for Judgement { difference, .. } in judgements() {
         for file in expand(&difference.file) {

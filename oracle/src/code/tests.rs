@@ -4,6 +4,7 @@ mod aarch64;
 mod effects;
 mod jump_tables;
 mod loops;
+mod order;
 mod sound_rows;
 
 use std::cell::Cell;

@@ -27,7 +27,7 @@ fn gnu_style_matches_objdump_on_real_libraries() {
         let mut compared = 0;
         for machine in ["x86_64", "aarch64", "s390x"] {
             for library in ["sqlite3.so", "zlib.so"] {
-                let file = repository().join(format!("target/real/{version}/{machine}/{library}"));
+                let file = tools::real_libraries().join(format!("{version}/{machine}/{library}"));
                 if !file.exists() || !toolchains().join(version).exists() {
                     continue;
                 }

@@ -91,9 +91,9 @@ fn one_bad_function_among_ten_is_reduced() {
 fn a_defect_that_needs_another_function_is_reduced_with_it() {
     let Some(bin) = toolchain("2.47.50") else { return };
     let folder = folder!("with-another");
-    let sqlite = repository().join("target/real/2.44/x86_64/sqlite3.so");
+    let sqlite = tools::real_libraries().join("2.44/x86_64/sqlite3.so");
     if !sqlite.exists() {
-        return tools::missing("target/real", "corpus/build real");
+        return tools::missing("real libraries", "corpus/build real");
     }
     let big = folder.join("big.s");
     let outcome = program::run(&folder, &[Path::new("reassemble"), &sqlite, Path::new("-o"), &big]);

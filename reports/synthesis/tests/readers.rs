@@ -119,7 +119,7 @@ fn file_of(made: &Synthesis, abi: Abi, address: u64, typed: bool) -> Vec<u8> {
 /// functions.
 fn files() -> Vec<std::path::PathBuf> {
     let mut files = sframe_corpus::golden(&["so", "exe"]);
-    let real = sframe_corpus::repository().join("target/real/2.47.50");
+    let real = sframe_corpus::tools::real_libraries().join("2.47.50");
     files.extend(sframe_corpus::files(&real).into_iter().filter(|path| !path.ends_with("big.so")));
     files.retain(|path| ["/2.44/", "/2.47.50/"].iter().any(|r| path.to_string_lossy().contains(r)));
     files.retain(|path| !path.ends_with("edges.so"));

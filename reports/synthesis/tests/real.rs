@@ -10,7 +10,7 @@ use common::{compare, print};
 fn real_sections_are_as_predicted() {
     let mut seen = 0;
     for release in ["2.40", "2.44", "2.47.50"] {
-        let folder = sframe_corpus::repository().join("target/real").join(release);
+        let folder = sframe_corpus::tools::real_libraries().join(release);
         let mut files = sframe_corpus::files(&folder);
         files.retain(|path| !path.ends_with("big.so"));
         for path in files {

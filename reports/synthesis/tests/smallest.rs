@@ -25,7 +25,7 @@ const ODD: [&str; 5] = ["cfi", "words", "handwritten", "relocatable", "stripped"
 /// Every file of the golden corpus and every real library, by any producer: only their CFI matters.
 fn files() -> Vec<PathBuf> {
     let mut files = sframe_corpus::golden(&["o", "so", "exe"]);
-    let real = sframe_corpus::files(&sframe_corpus::repository().join("target/real"));
+    let real = sframe_corpus::files(&sframe_corpus::tools::real_libraries());
     files.extend(real.into_iter().filter(|path| path.extension().is_some_and(|e| e == "so")));
     // Ten copies of other libraries.
     files.retain(|path| !path.ends_with("big.so"));

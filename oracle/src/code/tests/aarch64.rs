@@ -93,6 +93,24 @@ fn signed_return_addresses() {
     );
 }
 
+/// The instructions that sign any register, and others that have the same number in their class.
+#[test]
+fn return_addresses_are_signed_by_instructions_with_operands() {
+    let after = |words: &[u32]| listing(&[words, &[0xd503_201f]].concat(), &Alone::default()).pop();
+    let is = |words: &[u32], expected| assert_eq!(after(words).as_deref(), Some(expected));
+    is(&[0xdac1_03fe], "4 sp+0 u! u"); // pacia x30, sp
+    is(&[0xdac1_07fe], "4 sp+0 u! u"); // pacib x30, sp
+    is(&[0xdac1_03fe, 0xdac1_13fe], "8 sp+0 u u"); // autia x30, sp
+    is(&[0xdac1_07fe, 0xdac1_17fe], "8 sp+0 u u"); // autib x30, sp
+    is(&[0xdac1_03fe, 0xdac1_43fe], "8 sp+0 u u"); // xpaci x30
+    is(&[0xdac1_03fe, 0xdac1_17fe], "8 sp+0 ? u"); // with another key
+    is(&[0xdac1_03fd], "4 sp+0 u ?"); // pacia x29, sp
+    is(&[0xdac0_001e], "4 sp+0 ? u"); // rbit x30, x0
+    is(&[0xdac0_041e], "4 sp+0 ? u"); // rev16 x30, x0
+    is(&[0xdac1_03fe, 0xdac0_101e], "8 sp+0 ? u"); // clz x30, x0
+    is(&[0xdac1_07fe, 0xdac0_141e], "8 sp+0 ? u"); // cls x30, x0
+}
+
 #[test]
 fn a_stack_of_variable_size() {
     assert_listing(

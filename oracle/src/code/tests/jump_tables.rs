@@ -79,3 +79,13 @@ fn a_table_that_cannot_be_read() {
     let lines = listing(&with_table(LIMITED), &Alone::default());
     assert!(lines.contains(&"22 rsp+16 -16".to_owned()), "{lines:?}");
 }
+
+/// The blocks at 0, 6 and 0x22, where the `ja` leads, are executed before the table is known. Then the jump of the block at 6 is,
+/// and the cases at 0x18 and 0x1a.
+#[test]
+fn the_block_with_the_jump_alone_is_executed_again() {
+    let data = [0x101a, 0x1018, 0x1022].map(|target: i32| (target - 0x2000).to_le_bytes()).concat();
+    let alone = Alone { data: &data, next_referenced: u64::MAX, ..Alone::default() };
+    listing(&with_table(LIMITED), &alone);
+    assert_eq!(alone.executed.get(), 6);
+}

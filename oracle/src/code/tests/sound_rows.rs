@@ -74,6 +74,33 @@ fn a_function_may_return_elsewhere() {
     assert_eq!(check(&mut flow, Abi::Amd64, 0, &elsewhere).ra, Truth::Refuted);
 }
 
+/// test %edi,%edi; je a; mov (%rsi),%rax; mov %rax,-8(%rsp), which here is 16 bytes below the CFA; a: xor %ebp,%ebp; nop; ret.
+/// What was read may be RBP's value.
+#[test]
+fn one_of_two_paths_may_have_stored_what_was_saved() {
+    let code = b"\x85\xff\x74\x08\x48\x8b\x06\x48\x89\x44\x24\xf8\x31\xed\x90\xc3";
+    let mut flow = flow(code, &Alone::default());
+    let stored = frame(8, Recovery::AtCfa(-16));
+    assert_eq!(check(&mut flow, Abi::Amd64, 4, &stored).fp, Truth::Refuted);
+    assert_eq!(check(&mut flow, Abi::Amd64, 14, &stored).fp, Truth::Unknown);
+}
+
+/// xor %ecx,%eax, or add %eax,%eax, or sub %eax,%eax; sub %rax,%rsp; nop; hlt, in place of xor %eax,%eax
+#[test]
+fn only_a_register_xor_itself_is_zero() {
+    let cfa = |operation: &[u8; 2]| {
+        let code = [operation.as_slice(), b"\x48\x29\xc4\x90\xf4"].concat();
+        let entered = frame(8, Recovery::Unchanged);
+        check(&mut flow(&code, &Alone::default()), Abi::Amd64, 5, &entered).cfa
+    };
+    assert_eq!(cfa(b"\x31\xc0"), Truth::Proven);
+    for operation in [b"\x31\xc8", b"\x01\xc0", b"\x21\xc0", b"\x33\x01"] {
+        assert_eq!(cfa(operation), Truth::Unknown, "{operation:x?}");
+    }
+    // A part of the register: xor %al,%al
+    assert_eq!(cfa(b"\x30\xc0"), Truth::Unknown);
+}
+
 /// The same for AArch64, by the instructions that copy memory.
 #[test]
 fn memory_may_be_copied_over_what_was_saved() {
