@@ -1,32 +1,11 @@
 //! The relocations of code in a relocatable object, such as a kernel module: where its calls and jumps lead.
 
-use sframe_validator::elf::{
-    EM_AARCH64, EM_X86_64, Elf, ElfKind, ElfSection, Relocation, RelocationTable,
-};
+mod conventions;
+
+use sframe_validator::elf::{EM_AARCH64, EM_X86_64, Elf, ElfKind, Relocation, RelocationTable};
 use sframe_validator::unwind::CodeAddress;
 
 use super::effect::{Condition, Next};
-
-const SHT_RELA: u32 = 4;
-/// The size of an entry of `SHT_RELA` and of a symbol table, in bytes.
-const ENTRY: usize = 24;
-
-/// Functions of the Linux kernel that never return (`tools/objtool/noreturns.h`), as far as modules call them, and those of
-/// the C library that compilers call themselves.
-const ENDLESS: [&[u8]; 12] = [
-    b"__fortify_panic",
-    b"__module_put_and_kthread_exit",
-    b"__stack_chk_fail",
-    b"__ubsan_handle_builtin_unreachable",
-    b"abort",
-    b"do_exit",
-    b"fortify_panic",
-    b"kthread_complete_and_exit",
-    b"kthread_exit",
-    b"kunit_try_catch_throw",
-    b"panic",
-    b"usercopy_abort",
-];
 
 /// Where the target of a relocated call or jump is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,110 +46,8 @@ impl Relocated {
             found.leads.extend(leads);
         }
         found.leads.sort_by_key(|(place, _)| *place);
-        found.name_targets(elf);
-        found.add_jump_labels(elf);
-        found.add_warnings(elf);
-        found.add_alternatives(elf);
-        found.branches.sort_unstable();
+        found.add_conventions(elf);
         found
-    }
-
-    /// Finds the relocations with undefined symbols whose names have a meaning.
-    fn name_targets(&mut self, elf: &Elf<'_>) {
-        // Many headers that lead to the same bytes must not multiply the work.
-        let mut room = elf.data().len();
-        let mut symbols: (u32, Vec<(u32, Lead)>) = (u32::MAX, Vec::new());
-        for section in elf.sections().iter().filter(|section| section.sh_type == SHT_RELA) {
-            if !elf.section(section.info).is_some_and(|relocated| elf.is_code(relocated)) {
-                continue;
-            }
-            let data = elf.section_data(section).unwrap_or_default();
-            let Some(left) = room.checked_sub(data.len()) else { return };
-            room = left;
-            if symbols.0 != section.link {
-                let Some((named, left)) = named_symbols(elf, section.link, room) else { return };
-                (symbols, room) = ((section.link, named), left);
-            }
-            for entry in data.as_chunks::<ENTRY>().0 {
-                let symbol = number(entry, 12);
-                let Ok(known) = symbols.1.binary_search_by_key(&symbol, |(index, _)| *index) else {
-                    continue;
-                };
-                let place = CodeAddress { section: section.info, address: word(entry, 0) };
-                let first = self.leads.partition_point(|(relocated, _)| *relocated < place);
-                let target = symbols.1.get(known).map(|(_, target)| *target);
-                if let Some(lead) = self.leads.get_mut(first).filter(|lead| lead.0 == place)
-                    && let Some(target) = target
-                {
-                    lead.1 = target;
-                }
-            }
-        }
-    }
-
-    /// Adds the pairs in tables of the Linux kernel: an entry starts with the places of an instruction and of the code where
-    /// it may continue (include/linux/jump_label.h, arch/x86/include/asm/extable.h).
-    fn add_jump_labels(&mut self, elf: &Elf<'_>) {
-        for (name, entry) in [(b"__jump_table".as_slice(), 16), (b"__ex_table", 12)] {
-            for pair in fields(elf, name).windows(2) {
-                let [(first, Some(from)), (second, Some(to))] = pair else { continue };
-                if first.is_multiple_of(entry) && first.checked_add(4) == Some(*second) {
-                    self.branches.push((*from, *to));
-                }
-            }
-        }
-    }
-
-    /// Adds the instructions `ud2` that report a warning, after which execution continues. An entry of the Linux kernel's
-    /// table has the places of the instruction and of a file's name, a line, and flags (arch/x86/include/asm/bug.h).
-    fn add_warnings(&mut self, elf: &Elf<'_>) {
-        const ENTRY: u64 = 12;
-        const FLAGS: u64 = 10;
-        const WARNING: u8 = 1;
-        const UD2: u64 = 2;
-        let name = b"__bug_table";
-        let Some(section) = section_named(elf, name).filter(|s| s.size.is_multiple_of(ENTRY))
-        else {
-            return;
-        };
-        let data = elf.section_data(section).unwrap_or_default();
-        for (offset, place) in fields(elf, name) {
-            let Some(from) = place.filter(|_| offset.is_multiple_of(ENTRY)) else { continue };
-            let flags = offset.checked_add(FLAGS).and_then(|at| usize::try_from(at).ok());
-            let flags = flags.and_then(|at| data.get(at)).copied().unwrap_or_default();
-            if elf.machine() == EM_X86_64 && flags & WARNING != 0 {
-                let to = CodeAddress { address: from.address.wrapping_add(UD2), ..from };
-                self.branches.push((from, to));
-            }
-        }
-    }
-
-    /// Adds the jumps to `.altinstr_aux`, where the Linux kernel tests for a property of the processor: with it, execution
-    /// continues after the jump or, without it, where the second jump there leads (arch/x86/include/asm/cpufeature.h). The
-    /// kernel replaces the jump at the start.
-    fn add_alternatives(&mut self, elf: &Elf<'_>) {
-        let Some(auxiliary) = section_named(elf, b".altinstr_aux") else { return };
-        self.auxiliary = Some(auxiliary.index);
-        for (field, lead) in &self.leads {
-            let Lead::Place(to) = lead else { continue };
-            if to.section != auxiliary.index {
-                continue;
-            }
-            let first = self.leads.partition_point(|(place, _)| place < to);
-            let rest = self.leads.get(first..).unwrap_or_default().iter();
-            let rest = rest.take_while(|(place, _)| place.section == to.section);
-            // The test refers to data.
-            let mut targets = rest.filter_map(|(_, lead)| match lead {
-                Lead::Place(place) => {
-                    elf.section(place.section).filter(|s| elf.is_code(s)).map(|_| *place)
-                }
-                _ => None,
-            });
-            let from = field.address.checked_sub(1);
-            if let (Some(address), Some(target)) = (from, targets.nth(1)) {
-                self.branches.push((CodeAddress { address, ..*field }, target));
-            }
-        }
     }
 
     /// The target of an instruction of `length` bytes, if it is relocated.
@@ -245,55 +122,4 @@ fn lead(machine: u16, relocation: &Relocation) -> Lead {
         let address = target.address.wrapping_add(after);
         Lead::Place(CodeAddress { address, ..target })
     })
-}
-
-/// The undefined symbols of a symbol table whose names have a meaning, by their indexes; and the bytes that may still be
-/// read.
-fn named_symbols(elf: &Elf<'_>, table: u32, room: usize) -> Option<(Vec<(u32, Lead)>, usize)> {
-    let section = elf.section(table)?;
-    let symbols = elf.section_data(section).ok()?;
-    let room = room.checked_sub(symbols.len())?;
-    let names = elf.section_data(elf.section(section.link)?).ok()?;
-    let mut found = Vec::new();
-    for (index, symbol) in (0..).zip(symbols.as_chunks::<ENTRY>().0) {
-        // `st_shndx` of an undefined symbol is 0.
-        if symbol.get(6..8) != Some(&[0, 0]) {
-            continue;
-        }
-        let name = usize::try_from(number(symbol, 0)).ok().and_then(|offset| names.get(offset..));
-        let name = name.unwrap_or_default();
-        let is =
-            |wanted: &[u8]| name.strip_prefix(wanted).is_some_and(|rest| rest.first() == Some(&0));
-        if is(b"__x86_return_thunk") {
-            found.push((index, Lead::Return));
-        } else if ENDLESS.iter().any(|endless| is(endless)) {
-            found.push((index, Lead::Endless));
-        }
-    }
-    Some((found, room))
-}
-
-fn section_named<'s, 'e>(elf: &'s Elf<'e>, name: &[u8]) -> Option<&'s ElfSection<'e>> {
-    elf.sections().iter().find(|section| section.name.bytes() == name)
-}
-
-/// The relocated fields of a section: their offsets and targets, ordered.
-fn fields(elf: &Elf<'_>, name: &[u8]) -> Vec<(u64, Option<CodeAddress>)> {
-    let section = section_named(elf, name).map_or(0, |section| section.index);
-    let relocations = RelocationTable::load(elf, section).unwrap_or_default().relocations;
-    let mut fields: Vec<_> = relocations.iter().map(|r| (r.offset, r.target())).collect();
-    fields.sort_unstable();
-    fields
-}
-
-/// The 4 bytes at an offset.
-fn number(entry: &[u8; ENTRY], offset: usize) -> u32 {
-    let bytes = entry.get(offset..).and_then(<[u8]>::first_chunk);
-    bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
-}
-
-/// The 8 bytes at an offset.
-fn word(entry: &[u8; ENTRY], offset: usize) -> u64 {
-    let bytes = entry.get(offset..).and_then(<[u8]>::first_chunk);
-    bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
