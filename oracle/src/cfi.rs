@@ -45,6 +45,7 @@ pub use layout::Kind;
 pub(crate) use layout::Layout;
 pub use load::CfiSource;
 pub(crate) use pointer::{Bases, Slice, is_defined};
+pub(crate) use pointer::{Formula, Relocations};
 pub use rows::{RowContext, Rows};
 pub use section::{Cfi, DefectCount};
 pub use state::MAX_STATES;

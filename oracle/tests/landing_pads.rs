@@ -3,6 +3,7 @@
 
 use sframe_oracle::cfi::{Cfi, Kind, LandingPad};
 use sframe_validator::Abi;
+use sframe_validator::unwind::CodeAddress;
 
 /// `.eh_frame` with a function of 0x100 bytes at 0x1000 whose table is at 0x9000: a CIE with version 1, the augmentation "zL",
 /// code 1, data -8 and column 16, and its FDE.
@@ -28,7 +29,10 @@ fn pads(table: &[u8], most: usize) -> Vec<(u64, u64, u64)> {
     let section = section(&[]);
     let cfi = Cfi::from_bytes(&section, Kind::EhFrame, 0x8000, Abi::Amd64);
     let function = cfi.functions().next().expect("one");
-    assert_eq!((cfi.defects(), function.lsda()), ([].as_slice(), Some(0x9000)));
+    assert_eq!(
+        (cfi.defects(), function.lsda()),
+        ([].as_slice(), Some(CodeAddress::absolute(0x9000)))
+    );
     let pads = function.landing_pads(table, most).into_iter();
     pads.map(|LandingPad { start, end, pad }| (start, end, pad)).collect()
 }

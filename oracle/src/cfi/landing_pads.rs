@@ -3,6 +3,7 @@
 
 use gimli::Reader;
 use gimli::constants::DW_EH_PE_omit;
+use sframe_validator::unwind::CodeAddress;
 
 use super::entry::{Entry, read_prefix};
 use super::function::Fde;
@@ -21,9 +22,9 @@ pub struct LandingPad {
 }
 
 impl Fde<'_> {
-    /// The address of the function's language-specific data, in a linked file.
+    /// The place of the function's language-specific data, if there is any.
     #[must_use]
-    pub fn lsda(&self) -> Option<u64> {
+    pub fn lsda(&self) -> Option<CodeAddress> {
         let layout = &self.cfi().layout;
         let cie = self.cie();
         let encoding = cie.lsda_encoding.filter(|encoding| *encoding != DW_EH_PE_omit.0)?;
@@ -40,11 +41,11 @@ impl Fde<'_> {
         let pointer =
             layout.bases.read(&mut data, layout.whole, encoding, cie.address_size).ok()?;
         // A function without such data has a null pointer, whatever it is relative to.
-        (pointer.address != 0).then_some(pointer.address)
+        (pointer != CodeAddress::absolute(0)).then_some(pointer)
     }
 
-    /// The landing pads of the function's calls, in the order of the table. `data` is the file's content from the address
-    /// of [`Fde::lsda`] on. Ends at the first call site that cannot be read, or after `most` call sites: functions may share
+    /// The landing pads of the function's calls, in the order of the table. `data` is the file's content from
+    /// [`Fde::lsda`] on. Ends at the first call site that cannot be read, or after `most` call sites: functions may share
     /// a table.
     #[must_use]
     pub fn landing_pads(&self, data: &[u8], most: usize) -> Vec<LandingPad> {

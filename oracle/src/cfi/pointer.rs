@@ -21,7 +21,7 @@ pub(crate) const fn byte_order(endian: Endian) -> RunTimeEndian {
 /// `DW_EH_PE_indirect` as a bit.
 const INDIRECT: u8 = 0x80;
 
-/// Relocations of a CFI section, ordered by offset.
+/// Relocations of a section with data, ordered by offset.
 #[derive(Clone, Debug)]
 pub(crate) struct Relocations {
     pub(crate) entries: Vec<Relocation>,
@@ -30,7 +30,7 @@ pub(crate) struct Relocations {
 
 /// The computation of a relocation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Formula {
+pub(crate) enum Formula {
     /// `S + A`.
     Absolute,
     /// `S + A - P`.
@@ -63,6 +63,13 @@ impl Relocations {
             (EM_S390, 22) => (Formula::Absolute, 8),
             _ => return None,
         })
+    }
+
+    /// The target of a field of `width` bytes, and how its value is computed; `None` if it has no such relocation.
+    pub(crate) fn field(&self, offset: u64, width: usize) -> Option<(CodeAddress, Formula)> {
+        let relocation = self.at(offset)?;
+        let (formula, bytes) = self.formula(relocation.kind)?;
+        Some((relocation.target().filter(|_| usize::from(bytes) == width)?, formula))
     }
 
     fn target(

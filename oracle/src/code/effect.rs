@@ -209,6 +209,11 @@ pub(super) enum Next {
 }
 
 impl Next {
+    /// Whether the instruction contains the address at which execution may continue.
+    pub(super) const fn is_direct(self) -> bool {
+        matches!(self, Next::Jump(_) | Next::Branch(..) | Next::Call(_))
+    }
+
     /// Whether the instruction is a call.
     pub(super) const fn is_call(self) -> bool {
         matches!(self, Next::Call(_) | Next::IndirectCall)

@@ -6,7 +6,7 @@ use sframe_validator::Abi;
 use sframe_validator::elf::{Elf, ElfKind, ElfSection, SHF_ALLOC};
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
 
-use super::effect::Next;
+use super::effect::{Effect, Glance, Next};
 use super::places::Places;
 use super::relocated::Relocated;
 use super::surroundings::{Exceptions, Part};
@@ -95,19 +95,37 @@ impl<'e> Image<'e> {
         Some(Part { start: self.flat(function.start), code })
     }
 
-    /// The content of a linked file's section around an address, from that address on.
+    /// The content of the section around an [address](Image::flat), from that address on.
     pub(super) fn bytes_from(&self, address: u64) -> Option<&'e [u8]> {
-        if self.elf.kind() == ElfKind::Relocatable {
+        let (section, from) = match self.bases.is_empty() {
+            true => {
+                let holds = |section: &&ElfSection<'_>| {
+                    has_bytes(section) && address.wrapping_sub(section.address) < section.size
+                };
+                let section = self.elf.sections().iter().find(holds)?;
+                (section, address.wrapping_sub(section.address))
+            }
+            false => {
+                let place = self.place(address);
+                (self.elf.section(place.section).filter(|it| has_bytes(it))?, place.address)
+            }
+        };
+        self.elf.section_data(section).ok()?.get(usize::try_from(from).ok()?..)
+    }
+
+    /// The number that a relocation of a relocatable object puts into `width` bytes of data at an address.
+    pub(super) fn relocated_number(&self, address: u64, width: usize) -> Option<u64> {
+        if self.bases.is_empty() {
             return None;
         }
-        let holds = |section: &&ElfSection<'_>| {
-            section.flags & SHF_ALLOC != 0
-                && section.sh_type != SHT_NOBITS
-                && address.wrapping_sub(section.address) < section.size
-        };
-        let section = self.elf.sections().iter().find(holds)?;
-        let from = usize::try_from(address.wrapping_sub(section.address)).ok()?;
-        self.elf.section_data(section).ok()?.get(from..)
+        self.relocated.data().number(self.place(address), width, |place| self.address_of(place))
+    }
+
+    /// The address of a place in a relocatable object, if its section has room for it. The end of a section is a place, too.
+    fn address_of(&self, place: CodeAddress) -> Option<u64> {
+        let section = self.elf.section(place.section).filter(|section| has_bytes(section))?;
+        let size = self.elf.section_data(section).ok()?.len() as u64;
+        (place.address <= size).then(|| self.flat(place))
     }
 
     /// Whether CFI marks the function at a place as a signal frame.
@@ -152,8 +170,16 @@ impl<'e> Image<'e> {
     /// Where exceptions continue that pass calls in a part that starts at a place.
     pub(super) fn exceptions(&self, start: CodeAddress, part: &Part<'_>) -> Exceptions {
         self.landing_pads(start, part).map_or_else(Exceptions::default, |(function, pads)| {
-            let arguments = function.argument_sizes();
-            Exceptions { pads, arguments }
+            let base = self.flat(CodeAddress { address: 0, ..start });
+            let flat = |address: u64| address.wrapping_add(base);
+            let pad = |it: LandingPad| LandingPad {
+                start: flat(it.start),
+                end: flat(it.end),
+                pad: flat(it.pad),
+            };
+            let arguments = function.argument_sizes().into_iter();
+            let arguments = arguments.map(|(address, size)| (flat(address), size)).collect();
+            Exceptions { pads: pads.into_iter().map(pad).collect(), arguments }
         })
     }
 
@@ -167,26 +193,54 @@ impl<'e> Image<'e> {
         let most = part.code.len();
         let found = self.cfi.iter().find_map(|cfi| {
             let function = cfi.find(start)?;
-            let pads = function.landing_pads(self.bytes_from(function.lsda()?)?, most);
+            let data = self.bytes_from(self.flat(function.lsda()?))?;
+            let pads = function.landing_pads(data, most);
             Some((function, pads))
         });
         found.filter(|(_, pads)| !pads.is_empty())
     }
 
     /// Where execution continues after the instruction of `length` bytes at an [address](Image::flat). In a relocatable
-    /// object, relocations determine it.
+    /// object, relocations determine it, and change the effects.
     #[inline]
-    pub(super) fn without_relocated(&self, address: u64, length: u8, next: Next) -> Next {
+    pub(super) fn relocate(
+        &self,
+        address: u64,
+        length: u8,
+        next: Next,
+        effects: &mut [Effect],
+    ) -> Next {
         if self.bases.is_empty() {
             return next;
         }
-        self.relocated.next(self.place(address), length, next, |place| self.flat(place))
+        let place = self.place(address);
+        self.relocated.relocate(place, length, effects, |place| self.address_of(place));
+        self.relocated.next(place, length, next, |place| self.flat(place))
+    }
+
+    /// The [address](Image::flat) of code or data that an instruction contains.
+    pub(super) fn reference(&self, place: CodeAddress, glance: &Glance) -> Option<u64> {
+        if self.bases.is_empty() {
+            return glance.refers;
+        }
+        match self.relocated.lead(place, glance.length) {
+            Some(_) => {
+                let to = self.relocated.reference(place, glance.length)?;
+                self.address_of(to)
+            }
+            None => Some(self.flat(CodeAddress { address: glance.refers?, ..place })),
+        }
     }
 
     /// The relocations of the code.
     pub(super) const fn relocated(&self) -> &Relocated {
         &self.relocated
     }
+}
+
+/// Whether a section is loaded and has bytes in the file.
+const fn has_bytes(section: &ElfSection<'_>) -> bool {
+    section.flags & SHF_ALLOC != 0 && section.sh_type != SHT_NOBITS
 }
 
 /// The frame at the entry of a function.
@@ -209,7 +263,7 @@ fn bases(elf: &Elf<'_>) -> Vec<u64> {
     let (mut next, most) = (0_u64, elf.data().len() as u64);
     let base = |section: &ElfSection<'_>| {
         let base = next;
-        let size = if elf.is_code(section) { section.size.min(most) } else { 0 };
+        let size = if has_bytes(section) { section.size.min(most) } else { 0 };
         next = next.saturating_add(size).saturating_add(GAP);
         base
     };

@@ -275,8 +275,8 @@ impl<'c> Listing<'c> {
             self.not_code.insert(address);
             return None;
         };
-        let next = surroundings.next(address, length, next);
-        let effects = self.lists.effects.get(first_effect..).unwrap_or_default();
+        let effects = self.lists.effects.get_mut(first_effect..).unwrap_or_default();
+        let next = surroundings.relocate(address, length, next, effects);
         let has_effects = !effects.is_empty();
         self.lists.steps.push(Step {
             address,

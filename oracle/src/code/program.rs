@@ -12,7 +12,7 @@ use sframe_validator::{Abi, Section};
 
 use super::bounds;
 use super::decoder::Machine;
-use super::effect::Next;
+use super::effect::{Effect, Next};
 use super::flow::Flow;
 use super::image::Image;
 use super::latest::Latest;
@@ -200,7 +200,7 @@ impl<'e> Code<'e> {
         let start = function.start;
         if self.scan.is_called(start) || self.named.binary_search(&start).is_ok() {
             Evidence::Strong
-        } else if self.scan.is_mentioned(start.address) {
+        } else if self.scan.is_mentioned(self.image.flat(start)) {
             Evidence::Weak
         } else {
             Evidence::None
@@ -356,9 +356,13 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
         self.code.image.exceptions(self.place(part.start), part)
     }
 
+    fn relocated_number(&self, address: u64, width: usize) -> Option<u64> {
+        self.code.image.relocated_number(address, width)
+    }
+
     #[inline]
-    fn next(&self, address: u64, length: u8, next: Next) -> Next {
-        self.code.image.without_relocated(address, length, next)
+    fn relocate(&self, address: u64, length: u8, next: Next, effects: &mut [Effect]) -> Next {
+        self.code.image.relocate(address, length, next, effects)
     }
 
     fn never_returns(&self, address: u64) -> bool {

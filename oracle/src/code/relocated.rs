@@ -1,30 +1,44 @@
-//! The relocations of code in a relocatable object, such as a kernel module: where its calls and jumps lead.
+//! The relocations of a relocatable object, such as a kernel module: where its calls and jumps lead, and what its instructions
+//! and tables contain.
 
 mod conventions;
+mod data;
+mod operand;
 
 use sframe_validator::elf::{EM_AARCH64, EM_X86_64, Elf, ElfKind, Relocation, RelocationTable};
 use sframe_validator::unwind::CodeAddress;
 
 use super::effect::{Condition, Next};
+use data::Data;
 
-/// Where the target of a relocated call or jump is.
+/// The size of a relocated field of AMD64, in bytes.
+const FIELD: u64 = 4;
+
+/// What a relocated field of an instruction refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lead {
-    /// In the same file.
+    /// A place in the same file, from which the field's instruction counts.
     Place(CodeAddress),
-    /// In the caller: a jump to the Linux kernel's `__x86_return_thunk` is a return.
+    /// The address of a place in the same file.
+    Address(CodeAddress),
+    /// The page of 4 KiB that contains a place in the same file (AArch64).
+    Page(CodeAddress),
+    /// The offset of a place in the same file from its page (AArch64).
+    InPage(CodeAddress),
+    /// A place in the caller: a jump to the Linux kernel's `__x86_return_thunk` is a return.
     Return,
-    /// In a function that does not return.
+    /// A function that does not return.
     Endless,
-    /// In another file.
+    /// Something in another file, or by way of a table.
     Elsewhere,
 }
 
 /// The relocations of a file's code.
 #[derive(Debug, Default)]
 pub(super) struct Relocated {
-    /// The places of relocated fields, ordered, and their targets if they are calls or jumps.
+    /// The places of relocated fields in code, ordered, and what they refer to.
     leads: Vec<(CodeAddress, Lead)>,
+    data: Data,
     /// Instructions that may continue at another place, ordered: the kernel replaces them with jumps, or handles their
     /// exceptions there.
     branches: Vec<(CodeAddress, CodeAddress)>,
@@ -46,17 +60,28 @@ impl Relocated {
             found.leads.extend(leads);
         }
         found.leads.sort_by_key(|(place, _)| *place);
+        found.data = Data::of(elf, found.leads.iter().filter_map(|(_, lead)| lead.place()));
         found.add_conventions(elf);
         found
     }
 
-    /// The target of an instruction of `length` bytes, if it is relocated.
+    /// What an instruction of `length` bytes refers to, if it is relocated.
     pub(super) fn lead(&self, place: CodeAddress, length: u8) -> Option<Lead> {
+        self.field(place, length).map(|(_, lead)| lead)
+    }
+
+    /// The first relocated field of an instruction, and what it refers to.
+    fn field(&self, place: CodeAddress, length: u8) -> Option<(CodeAddress, Lead)> {
         let first = self.leads.partition_point(|(relocated, _)| *relocated < place);
-        let (relocated, lead) = self.leads.get(first)?;
+        let (relocated, lead) = *self.leads.get(first)?;
         let is_inside = relocated.section == place.section
             && relocated.address - place.address < u64::from(length);
-        is_inside.then_some(*lead)
+        is_inside.then_some((relocated, lead))
+    }
+
+    /// The relocated numbers in data that code refers to.
+    pub(super) const fn data(&self) -> &Data {
+        &self.data
     }
 
     /// Where else execution may continue after the instruction at a place.
@@ -83,7 +108,7 @@ impl Relocated {
                 Lead::Place(to) if Some(to.section) == self.auxiliary => Next::Following,
                 Lead::Place(to) => Next::Jump(flat(to)),
                 Lead::Return => Next::Return,
-                Lead::Endless | Lead::Elsewhere => Next::Stop,
+                _ => Next::Stop,
             },
             (Next::Branch(_, condition), Some(lead)) => match lead {
                 Lead::Place(to) => Next::Branch(flat(to), condition),
@@ -109,17 +134,32 @@ impl Relocated {
     }
 }
 
-/// The target of a relocation, if it is one of a call or a jump with a defined symbol.
+impl Lead {
+    /// The place in the same file that is referred to.
+    const fn place(self) -> Option<CodeAddress> {
+        match self {
+            Lead::Place(to) | Lead::Address(to) | Lead::Page(to) | Lead::InPage(to) => Some(to),
+            Lead::Return | Lead::Endless | Lead::Elsewhere => None,
+        }
+    }
+}
+
+/// What a relocation of code refers to.
 fn lead(machine: u16, relocation: &Relocation) -> Lead {
-    // R_X86_64_PC32 and R_X86_64_PLT32: the field is at the end of the instruction, from which the processor counts.
-    // R_AARCH64_TSTBR14, R_AARCH64_CONDBR19, R_AARCH64_JUMP26, R_AARCH64_CALL26.
-    let after = match (machine, relocation.kind) {
-        (EM_X86_64, 2 | 4) => 4,
-        (EM_AARCH64, 279 | 280 | 282 | 283) => 0,
-        _ => return Lead::Elsewhere,
-    };
-    relocation.target().map_or(Lead::Elsewhere, |target| {
-        let address = target.address.wrapping_add(after);
-        Lead::Place(CodeAddress { address, ..target })
-    })
+    let Some(target) = relocation.target() else { return Lead::Elsewhere };
+    match (machine, relocation.kind) {
+        // R_X86_64_PC32 and R_X86_64_PLT32, of a field at the end of its instruction, where the processor counts from.
+        (EM_X86_64, 2 | 4) => {
+            Lead::Place(CodeAddress { address: target.address.wrapping_add(FIELD), ..target })
+        }
+        // R_X86_64_64, R_X86_64_32, R_X86_64_32S.
+        (EM_X86_64, 1 | 10 | 11) => Lead::Address(target),
+        // R_AARCH64_ADR_PREL_LO21, R_AARCH64_TSTBR14, R_AARCH64_CONDBR19, R_AARCH64_JUMP26, R_AARCH64_CALL26.
+        (EM_AARCH64, 274 | 279 | 280 | 282 | 283) => Lead::Place(target),
+        // R_AARCH64_ADR_PREL_PG_HI21, R_AARCH64_ADR_PREL_PG_HI21_NC.
+        (EM_AARCH64, 275 | 276) => Lead::Page(target),
+        // R_AARCH64_ADD_ABS_LO12_NC, and R_AARCH64_LDST8_ABS_LO12_NC to R_AARCH64_LDST128_ABS_LO12_NC.
+        (EM_AARCH64, 277 | 278 | 284..=286 | 299) => Lead::InPage(target),
+        _ => Lead::Elsewhere,
+    }
 }

@@ -344,8 +344,9 @@ fn instructions<'e>(
         };
         offset += usize::from(glance.length);
         let end = place.address.wrapping_add(u64::from(glance.length));
-        // In a relocatable object, the addresses of different sections are the same.
-        if let Some(address) = glance.refers.filter(|_| section == 0) {
+        if !glance.next.is_direct()
+            && let Some(address) = image.reference(place, &glance)
+        {
             found(Way::Reference(address));
         }
         if let Some(to) = relocated.branch(place) {

@@ -1,6 +1,6 @@
 //! What a function needs to know of the rest of the file.
 
-use super::effect::Next;
+use super::effect::{Effect, Next};
 use crate::cfi::LandingPad;
 
 /// A piece of a function's code.
@@ -82,8 +82,10 @@ pub(super) trait Surroundings<'c> {
     fn is_part_of_functions(&self, address: u64) -> bool;
     /// Where exceptions continue that pass calls in a part.
     fn exceptions(&self, part: &Part<'c>) -> Exceptions;
-    /// Where execution continues after an instruction, if its target is final.
-    fn next(&self, address: u64, length: u8, next: Next) -> Next;
+    /// The number that a relocation puts into `width` bytes of data at an address, if the linker will change them.
+    fn relocated_number(&self, address: u64, width: usize) -> Option<u64>;
+    /// Where execution continues after an instruction, whose target and effects may have been changed by relocations.
+    fn relocate(&self, address: u64, length: u8, next: Next, effects: &mut [Effect]) -> Next;
     /// Whether a called function certainly does not return.
     fn never_returns(&self, function: u64) -> bool;
     /// Notes that a block is executed. Returns false if too much was executed in this file.

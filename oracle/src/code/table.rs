@@ -103,7 +103,9 @@ impl Tables {
         for index in 0..count {
             let element = table.address.wrapping_add(u64::from(index) * u64::from(table.size));
             let bytes = elements.next().or_else(|| surroundings.read(element, size));
-            let target = bytes.and_then(|bytes| table.decode(bytes));
+            let number = surroundings.relocated_number(element, size);
+            let number = number.or_else(|| number_of(bytes?));
+            let target = number.and_then(|number| table.target(number));
             match target.filter(is_code) {
                 Some(target) => targets.push(target),
                 None if is_limited => return None,
@@ -117,19 +119,23 @@ impl Tables {
 }
 
 impl Table {
-    /// The address to which an element leads. Code of AMD64 and AArch64 is little-endian, and so are its tables.
-    fn decode(&self, bytes: &[u8]) -> Option<u64> {
-        let mut whole = [0; 8];
-        whole.get_mut(..bytes.len())?.copy_from_slice(bytes);
-        let unused = 64_u32.checked_sub(u32::from(self.size) * 8)?;
-        let number = u64::from_le_bytes(whole);
+    /// The address to which an element with a number leads.
+    fn target(&self, number: u64) -> Option<u64> {
+        let unused = 64_u32.checked_sub(u32::from(self.size) * 8).filter(|bits| *bits < 64)?;
         let number = match self.signed {
             true => (number.cast_signed() << unused >> unused).cast_unsigned(),
-            false => number,
+            false => number << unused >> unused,
         };
         Some(match self.base {
             Some((base, shift)) => base.wrapping_add(number << shift.min(63)),
             None => number,
         })
     }
+}
+
+/// The number in the bytes of an element. Code of AMD64 and AArch64 is little-endian, and so are its tables.
+fn number_of(bytes: &[u8]) -> Option<u64> {
+    let mut whole = [0; 8];
+    whole.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(u64::from_le_bytes(whole))
 }

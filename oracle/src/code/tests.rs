@@ -13,7 +13,7 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
 use super::amd64::Amd64;
-use super::effect::{Next, Registers};
+use super::effect::{Effect, Next, Registers};
 use super::flow::Flow;
 use super::statement::{Facts, Truth};
 use super::surroundings::{By, Entry, Exceptions, Part, Surroundings};
@@ -57,7 +57,11 @@ impl<'c> Surroundings<'c> for Alone<'c> {
         if part.start == 0x1000 { self.exceptions.clone() } else { Exceptions::default() }
     }
 
-    fn next(&self, _: u64, _: u8, next: Next) -> Next {
+    fn relocated_number(&self, _: u64, _: usize) -> Option<u64> {
+        None
+    }
+
+    fn relocate(&self, _: u64, _: u8, next: Next, _: &mut [Effect]) -> Next {
         next
     }
 

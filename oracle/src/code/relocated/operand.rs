@@ -1,0 +1,102 @@
+//! What instructions compute with relocated fields.
+
+use sframe_validator::unwind::CodeAddress;
+
+use super::{FIELD, Lead, Relocated};
+use crate::code::effect::{Effect, NONE, SCRATCH};
+
+/// The offset of an address from its page (AArch64).
+const IN_PAGE: u64 = 0xfff;
+
+/// The number in a relocated field.
+enum Operand {
+    /// The address of a place, or of the page that contains it.
+    Address(u64),
+    /// A part of an address.
+    Part(i32),
+    Unknown,
+}
+
+impl Relocated {
+    /// The place in the same file that an instruction of `length` bytes refers to.
+    pub(in crate::code) fn reference(&self, place: CodeAddress, length: u8) -> Option<CodeAddress> {
+        let (field, lead) = self.field(place, length)?;
+        let to = lead.place()?;
+        // AMD64 counts from the end of the instruction. On AArch64, the field is the instruction.
+        let end = place.address.wrapping_add(u64::from(length));
+        let after = match lead {
+            Lead::Place(_) => end.wrapping_sub(field.address).wrapping_sub(FIELD),
+            _ => 0,
+        };
+        Some(CodeAddress { address: to.address.wrapping_add(after), ..to })
+    }
+
+    /// Puts what relocations say into the effects of an instruction of `length` bytes. `flat` gives the address of a place.
+    pub(in crate::code) fn relocate(
+        &self,
+        place: CodeAddress,
+        length: u8,
+        effects: &mut [Effect],
+        flat: impl Fn(CodeAddress) -> Option<u64>,
+    ) {
+        let Some(lead) = self.lead(place, length) else { return };
+        let address = self.reference(place, length).and_then(flat);
+        let operand = match (lead, address) {
+            (Lead::Page(_), Some(address)) => Operand::Address(address & !IN_PAGE),
+            (Lead::InPage(_), Some(address)) => {
+                i32::try_from(address & IN_PAGE).map_or(Operand::Unknown, Operand::Part)
+            }
+            (_, Some(address)) => Operand::Address(address),
+            (_, None) => Operand::Unknown,
+        };
+        for effect in relocated(effects) {
+            *effect = operand.within(*effect);
+        }
+    }
+}
+
+/// The effects of an instruction that may contain its relocated field: a push or pop moves the stack pointer without one.
+fn relocated(effects: &mut [Effect]) -> &mut [Effect] {
+    let moves_stack = matches!(
+        effects,
+        [.., Effect::Copy { to, from, .. }, Effect::Store { base, .. }]
+            if to == from && (base == to || *base == NONE)
+    );
+    let count = effects.len().saturating_sub(if moves_stack { 2 } else { 0 });
+    effects.get_mut(..count).unwrap_or_default()
+}
+
+impl Operand {
+    /// An effect with this number in place of the one in the file.
+    fn within(&self, effect: Effect) -> Effect {
+        match (effect, self) {
+            (Effect::Constant { to, .. }, Operand::Address(address)) => {
+                Effect::Constant { to, value: address.cast_signed() }
+            }
+            (Effect::Copy { to, from, .. }, Operand::Part(plus)) => {
+                Effect::Copy { to, from, plus: *plus }
+            }
+            (Effect::Load { to, base, .. }, Operand::Part(offset)) if base != NONE => {
+                Effect::Load { to, base, offset: *offset }
+            }
+            (Effect::Element { to, base: NONE, index, size, signed, .. }, Operand::Address(at))
+                if let Ok(offset) = i32::try_from(*at) =>
+            {
+                Effect::Element { to, base: NONE, offset, index, size, signed }
+            }
+            // The load follows a constant, which is the address.
+            (Effect::Load { base: SCRATCH, .. }, _) => effect,
+            (Effect::Constant { to, .. } | Effect::Copy { to, .. }, _) => {
+                Effect::Copy { to, from: NONE, plus: 0 }
+            }
+            (Effect::Load { to, .. } | Effect::Element { to, .. }, _) => {
+                Effect::Load { to, base: NONE, offset: 0 }
+            }
+            (Effect::Store { from, size, .. }, _) => {
+                Effect::Store { from, base: NONE, offset: 0, size }
+            }
+            (Effect::CompareNumber { .. }, _) => Effect::Forget,
+            _ => effect,
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The code of relocatable objects, whose addresses and jump tables the linker has yet to fill in: an object is judged as the
+//! file that GNU ld links from it.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+use sframe_corpus::tools::{run, toolchain};
+use sframe_oracle::cfi::Cfi;
+use sframe_oracle::code::Code;
+use sframe_oracle::compare::{ProofSums, prove};
+use sframe_validator::elf::{Elf, ElfKind};
+
+/// A switch with a table of distances, one with a table of addresses, pushes of an address, and a landing pad. The `nop` of the
+/// second case has a CFA 8 bytes too high.
+const AMD64: &str = r#"
+    .text
+    .globl _start
+    .type _start, @function
+_start:
+    .cfi_startproc
+    cmpl $1, %edi
+    ja last
+    movl %edi, %edi
+    leaq distances(%rip), %rdx
+    movslq (%rdx,%rdi,4), %rax
+    addq %rdx, %rax
+    jmp *%rax
+first:
+    xorl %eax, %eax
+    ret
+second:
+    pushq %rbx
+    .cfi_adjust_cfa_offset 16
+    nop
+    .cfi_adjust_cfa_offset -8
+    popq %rbx
+    .cfi_adjust_cfa_offset -8
+last:
+    ret
+    .cfi_adjust_cfa_offset 8
+    nop
+    .cfi_endproc
+    .size _start, . - _start
+    .type absolute, @function
+absolute:
+    .cfi_startproc
+    cmpl $1, %edi
+    ja 2f
+    movl %edi, %eax
+    jmp *addresses(,%rax,8)
+1:  pushq $addresses
+    .cfi_adjust_cfa_offset 8
+    popq %rcx
+    .cfi_adjust_cfa_offset -8
+2:  movl $3, counter(%rip)
+    pushq counter(%rip)
+    .cfi_adjust_cfa_offset 8
+    popq counter(%rip)
+    .cfi_adjust_cfa_offset -8
+    leaq counter(%rdi), %rax
+    ret
+    .cfi_adjust_cfa_offset 8
+    nop
+    .cfi_endproc
+    .size absolute, . - absolute
+    .type pads, @function
+pads:
+    .cfi_startproc
+    .cfi_lsda 0x1b, sites
+    pushq %rbx
+    .cfi_adjust_cfa_offset 8
+call:
+    call *%rax
+after:
+    popq %rbx
+    .cfi_adjust_cfa_offset -8
+    ret
+    .cfi_adjust_cfa_offset 8
+pad:
+    movq %rax, %rdi
+    ud2
+    .cfi_endproc
+    .size pads, . - pads
+    .section .rodata
+    .p2align 3
+    .quad first
+distances:
+    .long first - distances, second - distances
+addresses:
+    .quad 1b, 2b
+    .section .gcc_except_table, "a"
+    .byte 0
+sites:
+    .byte 0xff, 0xff, 0x01
+    .uleb128 end - start
+start:
+    .uleb128 call - pads, after - call, pad - pads, 0
+end:
+    .data
+counter: .quad 0
+"#;
+
+/// A switch with a table of numbers of instructions, as GCC makes it, and one with a table of distances, as Clang does.
+const AARCH64: &str = r#"
+    .text
+    .globl _start
+    .type _start, %function
+_start:
+    .cfi_startproc
+    cmp w0, #1
+    b.hi last
+    adrp x1, numbers
+    add x1, x1, :lo12:numbers
+    ldrb w1, [x1, w0, uxtw]
+    adr x2, first
+    add x1, x2, w1, sxtb #2
+    br x1
+first:
+    sub sp, sp, #16
+    .cfi_adjust_cfa_offset 16
+    add sp, sp, #16
+    .cfi_adjust_cfa_offset -16
+second:
+    sub sp, sp, #32
+    .cfi_adjust_cfa_offset 40
+    add sp, sp, #32
+    .cfi_adjust_cfa_offset -40
+last:
+    ret
+    .cfi_endproc
+    .size _start, . - _start
+    .type other, %function
+other:
+    .cfi_startproc
+    cmp w0, #1
+    b.hi 2f
+    mov w8, w0
+    adrp x9, distances
+    add x9, x9, :lo12:distances
+    ldrsw x10, [x9, x8, lsl #2]
+    add x9, x9, x10
+    br x9
+1:  sub sp, sp, #16
+    .cfi_adjust_cfa_offset 16
+    add sp, sp, #16
+    .cfi_adjust_cfa_offset -16
+2:  ret
+    .cfi_endproc
+    .size other, . - other
+    .section .rodata
+    .byte 9, 9, 9
+numbers:
+    .byte 0, (second - first) / 4
+    .p2align 2
+distances:
+    .word 1b - distances, 2b - distances
+"#;
+
+/// What the code proves about CFI, and the ranges that it refutes.
+fn proof(file: &[u8], kind: ElfKind) -> (ProofSums, Vec<(u64, u64)>) {
+    let elf = Elf::parse(file).expect("ELF");
+    assert_eq!(elf.kind(), kind);
+    let cfi = Cfi::load_all(&elf).expect("readable");
+    let code = Code::of(&elf, &[], &cfi).expect("a machine whose code is examined");
+    let mut refuted = Vec::new();
+    let proofs = prove(&code, &elf, &[], &cfi, |range| {
+        refuted.push((range.start.address, range.end));
+    });
+    (proofs.cfi, refuted)
+}
+
+/// What the code of an object proves, after a check that the linked file has the same.
+fn proof_of(name: &str, machine: &str, source: &str) -> Option<(ProofSums, Vec<u64>)> {
+    let bin = toolchain("2.44")?;
+    let folder = sframe_corpus::empty_folder(env!("CARGO_TARGET_TMPDIR"), name);
+    std::fs::write(folder.join("code.s"), source).expect("writable");
+    let tool = |tool: &str| format!("{}/{machine}-linux-gnu-{tool}", bin.display());
+    let command = format!("{} -o code.o code.s && {} -o code.exe code.o", tool("as"), tool("ld"));
+    if !run(&folder, "sh", &command) {
+        return None;
+    }
+    let read = |file: &str| std::fs::read(folder.join(file)).expect("made");
+    let (sums, refuted) = proof(&read("code.o"), ElfKind::Relocatable);
+    let (linked, linked_refuted) = proof(&read("code.exe"), ElfKind::Executable);
+    let sizes = |ranges: &[(u64, u64)]| ranges.iter().map(|(a, b)| b - a).collect::<Vec<_>>();
+    assert_eq!((sums, sizes(&refuted)), (linked, sizes(&linked_refuted)));
+    Some((sums, sizes(&refuted)))
+}
+
+/// The sizes of instructions are those in the listing of GNU objdump.
+#[test]
+fn tables_and_landing_pads_of_amd64_are_followed() {
+    let Some((sums, refuted)) = proof_of("relocatable_amd64", "x86_64", AMD64) else { return };
+    let start = (3 + 2 + 2 + 7 + 4 + 3 + 2) + 3 + 1 + 1 + 1;
+    let absolute = 3 + 2 + 2 + 7 + 5 + 1 + 10 + 6 + 6 + 7 + 1;
+    let pads = 1 + 2 + 1 + 1 + 3 + 2;
+    let proven = start + absolute + pads;
+    // Nothing leads to what follows the last `ret` of two functions.
+    let wanted = ProofSums { proven, refuted: 1, unreached: 2, ..ProofSums::default() };
+    assert_eq!((sums, refuted), (wanted, vec![1]));
+}
+
+#[test]
+fn tables_of_aarch64_are_followed() {
+    let Some((sums, refuted)) = proof_of("relocatable_aarch64", "aarch64", AARCH64) else { return };
+    let wanted = ProofSums { proven: 4 * (12 + 11), refuted: 4, ..ProofSums::default() };
+    assert_eq!((sums, refuted), (wanted, vec![4]));
+}
