@@ -45,6 +45,9 @@ pub(super) enum Effect {
     Clobber(u32),
     /// A function is called and returns: the registers of a set become unknown, and so does the memory below SP.
     Call(u32),
+    /// A system call, with its number in a register: the registers of a set become unknown. After the one with the number
+    /// `clone`, and after `clone3`, a new thread may have another stack.
+    SystemCall { number: Number, clone: u16, clobbers: u32 },
     /// Two registers are compared.
     Compare { a: Number, b: Number },
     /// A register is compared with a number.
@@ -150,6 +153,7 @@ impl Effect {
             | Effect::Element { to, .. } => Registers::of(to),
             Effect::Clobber(set) => Registers::of_set(set),
             Effect::Call(set) => Registers::of_set(set).with(Registers::FRAME),
+            Effect::SystemCall { .. } => Registers::ALL,
             Effect::Compare { .. } | Effect::CompareNumber { .. } | Effect::Forget => {
                 Registers::COMPARED
             }

@@ -11,6 +11,9 @@ use super::value::{Base, Packed, Place, Value};
 /// bytes, and 56 for each segment.
 const MOST_COUNTED: u64 = 0xff;
 
+/// The number of Linux's `clone3`, the same on all machines.
+const CLONE3: Value = Value::Constant(435);
+
 /// What is known before an instruction.
 #[derive(Clone, Debug)]
 pub(super) struct State {
@@ -235,6 +238,12 @@ impl State {
             Effect::Call(set) => {
                 self.clobber(set);
                 self.slots.lose_below(self.sp());
+            }
+            Effect::SystemCall { number, clone, clobbers } => {
+                if [Value::Constant(clone.into()), CLONE3].contains(&self.get(number)) {
+                    self.set(self.sp, Value::Unknown);
+                }
+                self.clobber(clobbers);
             }
             Effect::Compare { a, b } => self.compare(Compared::Registers(a, b)),
             Effect::CompareNumber { a, number } => self.compare(Compared::Number(a, number)),

@@ -7,6 +7,8 @@ use crate::code::effect::{Effect, Key, NONE, Number, SCRATCH, place};
 
 /// The register in which a system call returns its result.
 const SYSCALL: u32 = 1;
+/// The number of Linux's `clone` (include/uapi/asm-generic/unistd.h), in X8.
+const CLONE: u16 = 220;
 
 impl Instruction {
     /// The effects of an instruction after which the following one is executed.
@@ -26,7 +28,9 @@ impl Instruction {
             InsnClass::CONDCMP_IMM | InsnClass::CONDCMP_REG | InsnClass::FLOATCMP => {
                 effects.push(Effect::Forget);
             }
-            InsnClass::EXCEPTION => effects.push(Effect::Clobber(SYSCALL)),
+            InsnClass::EXCEPTION => {
+                effects.push(Effect::SystemCall { number: 8, clone: CLONE, clobbers: SYSCALL });
+            }
             InsnClass::IC_SYSTEM => self.system(effects),
             InsnClass::LDST_POS
             | InsnClass::LDST_UNSCALED

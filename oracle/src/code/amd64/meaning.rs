@@ -5,6 +5,10 @@ use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, 
 use super::{number, whole};
 use crate::code::effect::{Effect, NONE, Number, SCRATCH, place};
 
+/// RAX, which holds the number of a system call.
+const AX: Number = 0;
+/// The number of Linux's `clone` (arch/x86/entry/syscalls/syscall_64.tbl).
+const CLONE: u16 = 56;
 /// RSP.
 const SP: Number = 7;
 /// RBP.
@@ -108,7 +112,10 @@ impl Meaning {
                 effects.push(Effect::Copy { to: SP, from: FP, plus: 8 });
                 effects.push(Effect::Load { to: FP, base: FP, offset: 0 });
             }
-            Mnemonic::Syscall | Mnemonic::Int => effects.push(Effect::Clobber(SYSCALL)),
+            Mnemonic::Syscall => {
+                effects.push(Effect::SystemCall { number: AX, clone: CLONE, clobbers: SYSCALL });
+            }
+            Mnemonic::Int => effects.push(Effect::Clobber(SYSCALL)),
             Mnemonic::Nop | Mnemonic::Endbr64 | Mnemonic::Pause | Mnemonic::Prefetcht0 => {}
             _ if is_zeroing(instruction) => {
                 effects.push(Effect::Forget);

@@ -72,6 +72,7 @@ fn effects_change_only_what_they_may_change() {
         Effect::Load { to: 6, base: 7, offset: 0 },
         Effect::Store { from: 6, base: 7, offset: -8, size: 8 },
         Effect::Call(0b1111_0011_0111),
+        Effect::SystemCall { number: 0, clone: 56, clobbers: 0b1000_0000_0101 },
         Effect::Compare { a: 6, b: 7 },
         Effect::CompareNumber { a: 6, number: 1 },
         Effect::Sign(Key::A),

@@ -101,6 +101,34 @@ fn only_a_register_xor_itself_is_zero() {
     assert_eq!(cfa(b"\x30\xc0"), Truth::Unknown);
 }
 
+/// mov $CALL,%eax; syscall; nop; ret. A new thread continues after `clone` (56) and `clone3` (435) with another stack; a new
+/// process, after `fork` (57), has the same.
+#[test]
+fn a_new_thread_may_have_another_stack() {
+    let cfa = |call: u16| {
+        let [low, high] = call.to_le_bytes();
+        let code = [0xb8, low, high, 0, 0, 0x0f, 0x05, 0x90, 0xc3];
+        check(&mut flow(&code, &Alone::default()), Abi::Amd64, 7, &frame(8, Recovery::Unchanged))
+    };
+    assert_eq!((cfa(57).cfa, cfa(57).fp), (Truth::Proven, Truth::Proven));
+    assert_eq!((cfa(56).cfa, cfa(56).fp), (Truth::Unknown, Truth::Proven));
+    assert_eq!(cfa(435).cfa, Truth::Unknown);
+    let cfa = |call: u32| {
+        let code = bytes(&[
+            0xd280_0008 | call << 5, // mov x8, #call
+            0xd400_0001,             // svc #0
+            0xd503_201f,             // nop
+            0xd65f_03c0,             // ret
+        ]);
+        let cfa = Cfa::RegisterOffset { register: Register(31), offset: 0 };
+        let entered = Recovery::Unchanged;
+        let frame = Frame { cfa, ra: entered, fp: entered, ra_signed: false };
+        check(&mut aarch64(&code), Abi::Aarch64Little, 8, &frame).cfa
+    };
+    assert_eq!(cfa(93), Truth::Proven);
+    assert_eq!([cfa(220), cfa(435)], [Truth::Unknown; 2]);
+}
+
 /// The same for AArch64, by the instructions that copy memory.
 #[test]
 fn memory_may_be_copied_over_what_was_saved() {
