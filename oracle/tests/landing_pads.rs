@@ -62,7 +62,7 @@ fn landing_pads_are_relative_to_the_function() {
 
 #[test]
 fn types_are_skipped() {
-    // Types in 4 bytes, relative to their place, 0x200 bytes behind.
+    // Types of 4 bytes, relative to their place. They end 0x200 bytes after the field.
     assert_eq!(pads(&table(&[0xff, 0x1b, 0x80, 0x04]), 100).len(), 2);
 }
 

@@ -120,6 +120,8 @@ pub enum Silence {
     NoFunction,
     /// The function has no row for the PC.
     NoRow,
+    /// The machine code does not determine all of the frame at the PC.
+    NotDetermined,
     /// The section, the function or its row cannot be read, with the reason.
     Unreadable(String),
 }
@@ -141,6 +143,7 @@ impl fmt::Display for Silence {
             Silence::NoSection => f.write_str("the file has no such section"),
             Silence::NoFunction => f.write_str("no function contains this address"),
             Silence::NoRow => f.write_str("the function has no row for this address"),
+            Silence::NotDetermined => f.write_str("the code does not determine the frame"),
             Silence::File(reason) | Silence::Unreadable(reason) => f.write_str(reason),
         }
     }

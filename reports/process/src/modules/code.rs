@@ -84,7 +84,7 @@ impl<'s> CodeSource<'s> {
         let frame = frame.flatten();
         let row = frame.map(|frame| Row { start: address, end: address.saturating_add(1), frame });
         let function = Some((range.start.address, range.end));
-        let row = row.ok_or(Silence::NoRow);
+        let row = row.ok_or(Silence::NotDetermined);
         Statement { function, row, signal: false, further: FurtherRules::NONE }
     }
 }

@@ -44,7 +44,9 @@ pub(super) fn judge(
     let row = match &statement.row {
         Ok(row) => row,
         Err(Silence::NoSection) => return Verdict::NoSection,
-        Err(Silence::NoFunction | Silence::NoRow) => return Verdict::NoRow,
+        Err(Silence::NoFunction | Silence::NoRow | Silence::NotDetermined) => {
+            return Verdict::NoRow;
+        }
         Err(silence) => return Verdict::Undecided(silence.to_string()),
     };
     let frame = row.frame;

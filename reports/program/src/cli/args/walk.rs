@@ -32,7 +32,7 @@ pub(in crate::cli) struct WalkArgs {
     #[arg(value_hint = ValueHint::FilePath, required_unless_present = "pid")]
     pub(in crate::cli) core: Option<PathBuf>,
     /// A running process, which is stopped while its stacks are walked
-    #[arg(long, conflicts_with_all = ["core", "exe", "sysroot"])]
+    #[arg(long, value_parser = process, conflicts_with_all = ["core", "exe", "sysroot"])]
     pub(in crate::cli) pid: Option<u32>,
     /// The program that was executed, if it is not where the core dump says
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -135,6 +135,12 @@ impl WalkArgs {
             ..Rules::default()
         }
     }
+}
+
+/// The value of `--pid`.
+fn process(text: &str) -> Result<u32, &'static str> {
+    let number = text.parse::<i32>().ok().filter(|number| *number > 0);
+    number.and_then(|number| u32::try_from(number).ok()).ok_or("not the number of a process")
 }
 
 /// The value of `--sp-alignment`.
