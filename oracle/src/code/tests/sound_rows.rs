@@ -85,6 +85,15 @@ fn one_of_two_paths_may_have_stored_what_was_saved() {
     assert_eq!(check(&mut flow, Abi::Amd64, 14, &stored).fp, Truth::Unknown);
 }
 
+/// movabs $0x100000010,%rax; mov %eax,%eax; sub %rax,%rsp; nop; hlt
+#[test]
+fn numbers_are_cut_to_their_lower_half() {
+    let code = b"\x48\xb8\x10\0\0\0\x01\0\0\0\x89\xc0\x48\x29\xc4\x90\xf4";
+    let mut flow = flow(code, &Alone::default());
+    let subtracted = frame(8 + 16, Recovery::Unchanged);
+    assert_eq!(check(&mut flow, Abi::Amd64, 15, &subtracted).cfa, Truth::Proven);
+}
+
 /// xor %ecx,%eax, or add %eax,%eax, or sub %eax,%eax; sub %rax,%rsp; nop; hlt, in place of xor %eax,%eax
 #[test]
 fn only_a_register_xor_itself_is_zero() {
