@@ -4,7 +4,11 @@
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 use sframe_oracle::cfi::{Cfi, Kind, RowContext};
+use sframe_oracle::code::Code;
 use sframe_validator::Abi;
+use sframe_validator::elf::{Elf, ElfKind};
+use sframe_validator::unwind::CodeAddress;
+use sframe_validator::write::elf::{ElfWriter, SectionHeader, Symbol};
 
 /// A CIE, and `count` FDEs with the instructions `program`, which all cover nearly the whole address space.
 fn section(count: usize, program: &[u8]) -> Vec<u8> {
@@ -67,4 +71,36 @@ fn expressions_that_reach_over_each_other() {
     program.extend([0x96; 1023]); // nop
     let bytes = section(1_000, &program);
     assert_eq!(rows(&bytes), 2_000 - 1_000);
+}
+
+/// Whether the function of an object is examined whose sections of code all have the same 1,000 relocations, 24 bytes each.
+fn is_examined(count: usize) -> bool {
+    let header = |sh_type| SectionHeader { sh_type, alignment: 8, ..SectionHeader::default() };
+    let mut file = ElfWriter::new(Abi::Amd64, ElfKind::Relocatable);
+    let code = SectionHeader { flags: 6, ..header(1) };
+    let sections: Vec<u32> =
+        (0..count).map(|_| file.section_of(".text", &[0x90, 0xc3], code)).collect();
+    let section = u16::try_from(sections[0]).expect("few");
+    let function = Symbol { name: "f", info: 0x12, section, value: 0, size: 2 };
+    let link = file.symbols(&[function]).expect("short");
+    // R_X86_64_PC32 with the symbol 1.
+    let relocation = [0x100_u64, 1 << 32 | 2, 0].map(u64::to_le_bytes).concat();
+    let table = relocation.repeat(1000);
+    let offset = file.append(&table, 8);
+    for info in &sections {
+        let size = table.len() as u64;
+        let table = SectionHeader { offset, size, link, info: *info, entry_size: 24, ..header(4) };
+        file.section(".rela.text", table);
+    }
+    let bytes = file.finish().expect("a file");
+    let elf = Elf::parse(&bytes).expect("ELF");
+    let code = Code::of(&elf, &[], &[]).expect("AMD64");
+    code.function(CodeAddress { section: sections[0], address: 0 }).is_some()
+}
+
+#[test]
+fn relocations_are_not_read_once_for_each_header() {
+    assert!(is_examined(1) && is_examined(5));
+    // More than the file has room for.
+    assert!(!is_examined(20));
 }

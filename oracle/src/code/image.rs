@@ -42,6 +42,8 @@ impl<'e> Image<'e> {
         functions: Vec<CodeRange>,
     ) -> Image<'e> {
         let relocated = Relocated::of(&elf);
+        let functions = if relocated.is_some() { functions } else { Vec::new() };
+        let relocated = relocated.unwrap_or_default();
         let bases = if elf.kind() == ElfKind::Relocatable { bases(&elf) } else { Vec::new() };
         let starts = functions.iter().map(|function| flat(&bases, function.start)).collect();
         Image { elf, cfi, functions, starts: Places::of(starts), relocated, bases }

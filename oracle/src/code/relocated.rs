@@ -13,6 +13,9 @@ use data::Data;
 
 /// The size of a relocated field of AMD64, in bytes.
 const FIELD: u64 = 4;
+/// The number of bytes of a file for each relocation that is read. Those with few bytes (CREL) have about 5. Many headers that
+/// lead to the same bytes must not multiply the work.
+const BYTES_PER_RELOCATION: usize = 4;
 
 /// What a relocated field of an instruction refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,22 +50,25 @@ pub(super) struct Relocated {
 }
 
 impl Relocated {
-    /// The relocations of a relocatable object; nothing for other files.
-    pub(super) fn of(elf: &Elf<'_>) -> Relocated {
+    /// The relocations of a relocatable object; nothing for other files. `None` if they cannot be read, or are more than its
+    /// size allows: nothing is certain about the code then.
+    pub(super) fn of(elf: &Elf<'_>) -> Option<Relocated> {
         let mut found = Relocated::default();
         if elf.kind() != ElfKind::Relocatable {
-            return found;
+            return Some(found);
         }
+        let mut room = elf.data().len() / BYTES_PER_RELOCATION;
         for section in elf.code_sections() {
-            let table = RelocationTable::load(elf, section.index).unwrap_or_default();
             let place = |address| CodeAddress { section: section.index, address };
-            let leads = table.relocations.iter().map(|r| (place(r.offset), lead(elf.machine(), r)));
+            let relocations = load(elf, section.index, &mut room)?;
+            let leads = relocations.iter().map(|r| (place(r.offset), lead(elf.machine(), r)));
             found.leads.extend(leads);
         }
         found.leads.sort_by_key(|(place, _)| *place);
-        found.data = Data::of(elf, found.leads.iter().filter_map(|(_, lead)| lead.place()));
+        let places = found.leads.iter().filter_map(|(_, lead)| lead.place());
+        found.data = Data::of(elf, places, &mut room)?;
         found.add_conventions(elf);
-        found
+        Some(found)
     }
 
     /// What an instruction of `length` bytes refers to, if it is relocated.
@@ -132,6 +138,13 @@ impl Relocated {
             _ => next,
         }
     }
+}
+
+/// The relocations of a section. Takes their number from `room`; `None` if that is not enough, or if they cannot be read.
+fn load(elf: &Elf<'_>, section: u32, room: &mut usize) -> Option<Vec<Relocation>> {
+    let table = RelocationTable::load(elf, section).ok().filter(|it| it.without_addend == 0)?;
+    *room = room.checked_sub(table.relocations.len())?;
+    Some(table.relocations)
 }
 
 impl Lead {

@@ -103,8 +103,9 @@ impl Tables {
         for index in 0..count {
             let element = table.address.wrapping_add(u64::from(index) * u64::from(table.size));
             let bytes = elements.next().or_else(|| surroundings.read(element, size));
-            let number = surroundings.relocated_number(element, size);
-            let number = number.or_else(|| number_of(bytes?));
+            let number = bytes.and_then(|bytes| {
+                surroundings.relocated_number(element, size).or_else(|| number_of(bytes))
+            });
             let target = number.and_then(|number| table.target(number));
             match target.filter(is_code) {
                 Some(target) => targets.push(target),
