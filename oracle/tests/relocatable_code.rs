@@ -9,15 +9,15 @@ use sframe_oracle::code::Code;
 use sframe_oracle::compare::{ProofSums, prove};
 use sframe_validator::elf::{Elf, ElfKind};
 
-/// A switch with a table of distances, one with a table of addresses, pushes of an address, and a landing pad. The `nop` of the
-/// second case has a CFA 8 bytes too high.
+/// A switch with a table of distances, one with a table of addresses, pushes of an address, and a landing pad. A case of the
+/// first is kept apart, as GCC does with code that is rarely executed. The `nop` of the second case has a CFA 8 bytes too high.
 const AMD64: &str = r#"
     .text
     .globl _start
     .type _start, @function
 _start:
     .cfi_startproc
-    cmpl $1, %edi
+    cmpl $2, %edi
     ja last
     movl %edi, %edi
     leaq distances(%rip), %rdx
@@ -80,11 +80,20 @@ pad:
     ud2
     .cfi_endproc
     .size pads, . - pads
+    .section .text.unlikely, "ax"
+    .type _start.cold, @function
+_start.cold:
+    .cfi_startproc
+    pushq %rbx
+    .cfi_adjust_cfa_offset 8
+    call *%rax
+    .cfi_endproc
+    .size _start.cold, . - _start.cold
     .section .rodata
     .p2align 3
     .quad first
 distances:
-    .long first - distances, second - distances
+    .long first - distances, second - distances, _start.cold - distances
 addresses:
     .quad 1b, 2b
     .section .gcc_except_table, "a"
@@ -193,7 +202,8 @@ fn tables_and_landing_pads_of_amd64_are_followed() {
     let start = (3 + 2 + 2 + 7 + 4 + 3 + 2) + 3 + 1 + 1 + 1;
     let absolute = 3 + 2 + 2 + 7 + 5 + 1 + 10 + 6 + 6 + 7 + 1;
     let pads = 1 + 2 + 1 + 1 + 3 + 2;
-    let proven = start + absolute + pads;
+    let cold = 1 + 2;
+    let proven = start + absolute + pads + cold;
     // Nothing leads to what follows the last `ret` of two functions.
     let wanted = ProofSums { proven, refuted: 1, unreached: 2, ..ProofSums::default() };
     assert_eq!((sums, refuted), (wanted, vec![1]));

@@ -10,6 +10,7 @@ use super::effect::{Effect, Glance, Next};
 use super::places::Places;
 use super::relocated::Relocated;
 use super::surroundings::{Exceptions, Part};
+use super::table::number_of;
 use crate::cfi::{Cfi, Fde, LandingPad, RowContext};
 use crate::witness::CodeRange;
 
@@ -115,12 +116,12 @@ impl<'e> Image<'e> {
         self.elf.section_data(section).ok()?.get(usize::try_from(from).ok()?..)
     }
 
-    /// The number that a relocation of a relocatable object puts into `width` bytes of data at an address.
-    pub(super) fn relocated_number(&self, address: u64, width: usize) -> Option<u64> {
+    /// The number in bytes of data at an address, or the one that the linker will put there; `None` if that is not known.
+    pub(super) fn number(&self, address: u64, bytes: &[u8]) -> Option<u64> {
         if self.bases.is_empty() {
-            return None;
+            return number_of(bytes);
         }
-        self.relocated.data().number(self.place(address), width, |place| self.address_of(place))
+        self.relocated.data().number(self.place(address), bytes, |place| self.flat(place))
     }
 
     /// The address of a place in a relocatable object, if its section has room for it. The end of a section is a place, too.
@@ -147,16 +148,10 @@ impl<'e> Image<'e> {
         }
     }
 
-    /// Whether CFI says that a function of a linked file is entered by a call.
+    /// Whether CFI says that a function is entered by a call.
     pub(super) fn starts_as_called(&self, start: CodeAddress) -> bool {
-        let frame = self.frame_at_start(start).filter(|_| self.bases.is_empty());
+        let frame = self.frame_at_start(start);
         frame.is_some_and(|(frame, abi)| frame == frame_of_call(abi))
-    }
-
-    /// Whether CFI says that code of a linked file is entered with a frame that is not that of a call.
-    pub(super) fn starts_with_frame(&self, start: CodeAddress) -> bool {
-        let frame = self.frame_at_start(start).filter(|_| self.bases.is_empty());
-        frame.is_some_and(|(frame, abi)| frame != frame_of_call(abi))
     }
 
     /// What CFI says at the start of a function, and the machine. Objtool follows the code of parts of functions as well as we do, so

@@ -187,13 +187,6 @@ impl<'e> Code<'e> {
         self.evidence(index) == Evidence::None && !self.is_unused(index)
     }
 
-    /// Whether `functions()[index]` is only a part of other functions, and CFI says that it is not entered by a call.
-    fn is_kept_apart(&self, index: usize) -> bool {
-        let function =
-            self.functions().get(index).filter(|_| self.evidence(index) == Evidence::None);
-        function.is_some_and(|function| self.image.starts_with_frame(function.start))
-    }
-
     /// How certain it is that a function starts where `functions()[index]` does, and that it is no part of another one.
     fn evidence(&self, index: usize) -> Evidence {
         let Some(function) = self.functions().get(index) else { return Evidence::None };
@@ -349,15 +342,15 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
 
     fn is_part_of_functions(&self, address: u64) -> bool {
         let index = self.code.image.find(self.place(address));
-        index.is_some_and(|index| self.code.is_kept_apart(index))
+        index.is_some_and(|index| self.code.evidence(index) == Evidence::None)
     }
 
     fn exceptions(&self, part: &Part<'e>) -> Exceptions {
         self.code.image.exceptions(self.place(part.start), part)
     }
 
-    fn relocated_number(&self, address: u64, width: usize) -> Option<u64> {
-        self.code.image.relocated_number(address, width)
+    fn number(&self, address: u64, bytes: &[u8]) -> Option<u64> {
+        self.code.image.number(address, bytes)
     }
 
     #[inline]

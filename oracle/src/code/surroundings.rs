@@ -77,13 +77,13 @@ pub(super) trait Surroundings<'c> {
     fn next_referenced(&self, address: u64) -> u64;
     /// The code of the function at an address.
     fn part(&self, address: u64) -> Option<Part<'c>>;
-    /// Whether an address is in code that is only a part of other functions, which CFI says as well: compilers keep code that is
-    /// rarely executed apart.
+    /// Whether an address is in code to which nothing leads that calls functions: compilers keep code apart that is rarely
+    /// executed.
     fn is_part_of_functions(&self, address: u64) -> bool;
     /// Where exceptions continue that pass calls in a part.
     fn exceptions(&self, part: &Part<'c>) -> Exceptions;
-    /// The number that a relocation puts into `width` bytes of data at an address, if the linker will change them.
-    fn relocated_number(&self, address: u64, width: usize) -> Option<u64>;
+    /// The number in bytes at an address of data, or the one that the linker will put there. `None` if that is not known.
+    fn number(&self, address: u64, bytes: &[u8]) -> Option<u64>;
     /// Where execution continues after an instruction, whose target and effects may have been changed by relocations.
     fn relocate(&self, address: u64, length: u8, next: Next, effects: &mut [Effect]) -> Next;
     /// Whether a called function certainly does not return.

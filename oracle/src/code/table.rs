@@ -103,9 +103,7 @@ impl Tables {
         for index in 0..count {
             let element = table.address.wrapping_add(u64::from(index) * u64::from(table.size));
             let bytes = elements.next().or_else(|| surroundings.read(element, size));
-            let number = bytes.and_then(|bytes| {
-                surroundings.relocated_number(element, size).or_else(|| number_of(bytes))
-            });
+            let number = bytes.and_then(|bytes| surroundings.number(element, bytes));
             let target = number.and_then(|number| table.target(number));
             match target.filter(is_code) {
                 Some(target) => targets.push(target),
@@ -134,8 +132,8 @@ impl Table {
     }
 }
 
-/// The number in the bytes of an element. Code of AMD64 and AArch64 is little-endian, and so are its tables.
-fn number_of(bytes: &[u8]) -> Option<u64> {
+/// The number in the bytes of an element of a linked file. Code of AMD64 and AArch64 is little-endian, and so are its tables.
+pub(super) fn number_of(bytes: &[u8]) -> Option<u64> {
     let mut whole = [0; 8];
     whole.get_mut(..bytes.len())?.copy_from_slice(bytes);
     Some(u64::from_le_bytes(whole))

@@ -17,6 +17,7 @@ use super::effect::{Effect, Next, Registers};
 use super::flow::Flow;
 use super::statement::{Facts, Truth};
 use super::surroundings::{By, Entry, Exceptions, Part, Surroundings};
+use super::table::number_of;
 use crate::cfi::LandingPad;
 
 /// The surroundings of a function that starts at 0x1000.
@@ -57,8 +58,8 @@ impl<'c> Surroundings<'c> for Alone<'c> {
         if part.start == 0x1000 { self.exceptions.clone() } else { Exceptions::default() }
     }
 
-    fn relocated_number(&self, _: u64, _: usize) -> Option<u64> {
-        None
+    fn number(&self, _: u64, bytes: &[u8]) -> Option<u64> {
+        number_of(bytes)
     }
 
     fn relocate(&self, _: u64, _: u8, next: Next, _: &mut [Effect]) -> Next {

@@ -5,6 +5,7 @@ use sframe_validator::unwind::CodeAddress;
 
 use super::load;
 use crate::cfi::{Formula, Relocations};
+use crate::code::table::number_of;
 
 /// The relocations of sections with data, by the sections' indexes.
 #[derive(Debug, Default)]
@@ -29,19 +30,24 @@ impl Data {
         tables.collect::<Option<_>>().map(Data)
     }
 
-    /// The number in the `width` bytes at a place, if it is relocated. `flat` gives the address of a place.
+    /// The number in bytes at a place, or the one that the linker will put there; `None` if that is not known. `flat` gives the
+    /// address of a place.
     pub(in crate::code) fn number(
         &self,
         place: CodeAddress,
-        width: usize,
-        flat: impl Fn(CodeAddress) -> Option<u64>,
+        bytes: &[u8],
+        flat: impl Fn(CodeAddress) -> u64,
     ) -> Option<u64> {
-        let index = self.0.binary_search_by_key(&place.section, |(section, _)| *section).ok()?;
-        let (target, formula) = self.0.get(index)?.1.field(place.address, width)?;
-        let address = flat(target)?;
+        let index = self.0.binary_search_by_key(&place.section, |(section, _)| *section);
+        let relocations = index.ok().and_then(|index| self.0.get(index)).map(|(_, it)| it);
+        let Some(relocations) = relocations.filter(|it| it.at(place.address).is_some()) else {
+            return number_of(bytes);
+        };
+        let (target, formula) = relocations.field(place.address, bytes.len())?;
         Some(match formula {
-            Formula::Absolute => address,
-            Formula::PcRelative => address.wrapping_sub(flat(place)?),
+            Formula::Absolute => flat(target),
+            // The difference is that of the addresses, although the target alone may be outside of its section.
+            Formula::PcRelative => flat(target).wrapping_sub(flat(place)),
         })
     }
 }
