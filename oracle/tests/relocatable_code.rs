@@ -9,8 +9,9 @@ use sframe_oracle::code::Code;
 use sframe_oracle::compare::{ProofSums, prove};
 use sframe_validator::elf::{Elf, ElfKind};
 
-/// A switch with a table of distances, one with a table of addresses, pushes of an address, and a landing pad. A case of the
-/// first is kept apart, as GCC does with code that is rarely executed. The `nop` of the second case has a CFA 8 bytes too high.
+/// Switches with a table of distances, a table of addresses, and a table without a limit, pushes of an address, and a landing
+/// pad. A case of the first is kept apart, as GCC does with code that is rarely executed. The `nop` of the second case has a
+/// CFA 8 bytes too high.
 const AMD64: &str = r#"
     .text
     .globl _start
@@ -80,6 +81,25 @@ pad:
     ud2
     .cfi_endproc
     .size pads, . - pads
+    .type unlimited, @function
+unlimited:
+    .cfi_startproc
+    movl $3, boundary(%rip)
+    leaq unbounded(%rip), %rdx
+    movslq (%rdx,%rdi,4), %rax
+    addq %rdx, %rax
+    jmp *%rax
+one:
+    pushq %rbx
+    .cfi_adjust_cfa_offset 8
+    popq %rbx
+    .cfi_adjust_cfa_offset -8
+    ret
+two:
+    xorl %eax, %eax
+    ret
+    .cfi_endproc
+    .size unlimited, . - unlimited
     .section .text.unlikely, "ax"
     .type _start.cold, @function
 _start.cold:
@@ -96,6 +116,10 @@ distances:
     .long first - distances, second - distances, _start.cold - distances
 addresses:
     .quad 1b, 2b
+unbounded:
+    .long one - unbounded, two - unbounded
+boundary:
+    .long 0
     .section .gcc_except_table, "a"
     .byte 0
 sites:
@@ -202,9 +226,11 @@ fn tables_and_landing_pads_of_amd64_are_followed() {
     let start = (3 + 2 + 2 + 7 + 4 + 3 + 2) + 3 + 1 + 1 + 1;
     let absolute = 3 + 2 + 2 + 7 + 5 + 1 + 10 + 6 + 6 + 7 + 1;
     let pads = 1 + 2 + 1 + 1 + 3 + 2;
+    let unlimited = 10 + 7 + 4 + 3 + 2 + 3 + 3;
     let cold = 1 + 2;
-    let proven = start + absolute + pads + cold;
-    // Nothing leads to what follows the last `ret` of two functions.
+    let proven = start + absolute + pads + unlimited + cold;
+    // The table without a limit ends where `boundary` starts, which is in an instruction with another number at its end. Nothing
+    // leads to what follows the last `ret` of two functions.
     let wanted = ProofSums { proven, refuted: 1, unreached: 2, ..ProofSums::default() };
     assert_eq!((sums, refuted), (wanted, vec![1]));
 }
