@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sframe_corpus::program::{self, Outcome};
-use sframe_corpus::{corpus, folder, repository, tools};
+use sframe_corpus::{corpus, folder, tools};
 
 /// The folder of a toolchain; `None` if it or the program is missing, and that is no failure.
 fn toolchain(name: &str) -> Option<PathBuf> {
