@@ -63,9 +63,10 @@ fn sources() -> Option<Vec<(String, Source)>> {
 /// The readers' answers, grouped. A reader that does not support the question is left out.
 fn answers(sources: &mut [(String, Source)], mark: &Mark, vector: &Vector, all: usize) -> Answers {
     let mut found = Answers::new();
+    let is_about_pcs = matches!(mark.question, Question::At(_) | Question::Walk);
     let is_printer = |name: &str| PRINTERS.iter().any(|printer| name.starts_with(printer));
     for (name, source) in sources {
-        if mark.question.is_about_pcs() && is_printer(name) {
+        if is_about_pcs && is_printer(name) {
             continue;
         }
         let Some(answer) = source.answer(mark, vector, all) else { continue };

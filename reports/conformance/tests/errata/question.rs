@@ -45,11 +45,6 @@ impl fmt::Display for Question {
 }
 
 impl Question {
-    /// Whether a reader has to look up PCs.
-    pub(super) const fn is_about_pcs(&self) -> bool {
-        matches!(self, Question::At(_) | Question::Walk)
-    }
-
     /// A reader's answer; `None` if it does not support the section or the question.
     pub(super) fn ask(&self, reader: &mut dyn Reader, vector: &Vector) -> Option<String> {
         let opened = match reader.open(&vector.section) {
