@@ -79,10 +79,11 @@ impl Operand {
             (Effect::Load { to, base, .. }, Operand::Part(offset)) if base != NONE => {
                 Effect::Load { to, base, offset: *offset }
             }
-            (Effect::Element { to, base: NONE, index, size, signed, .. }, Operand::Address(at))
-                if let Ok(offset) = i32::try_from(*at) =>
-            {
-                Effect::Element { to, base: NONE, offset, index, size, signed }
+            (Effect::Element { to, base: NONE, index, size, signed, .. }, Operand::Address(at)) => {
+                match i32::try_from(*at) {
+                    Ok(offset) => Effect::Element { to, base: NONE, offset, index, size, signed },
+                    Err(_) => Effect::Load { to, base: NONE, offset: 0 },
+                }
             }
             // The load follows a constant, which is the address.
             (Effect::Load { base: SCRATCH, .. }, _) => effect,
