@@ -20,7 +20,7 @@ const BYTES_PER_RELOCATION: usize = 4;
 /// What a relocated field of an instruction refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lead {
-    /// A place in the same file, from which the field's instruction counts.
+    /// A place in the same file, given by its distance from the instruction.
     Place(CodeAddress),
     /// The address of a place in the same file.
     Address(CodeAddress),

@@ -77,8 +77,8 @@ pub(super) trait Surroundings<'c> {
     fn next_referenced(&self, address: u64) -> u64;
     /// The code of the function at an address.
     fn part(&self, address: u64) -> Option<Part<'c>>;
-    /// Whether an address is in code to which nothing leads that calls functions: compilers keep code apart that is rarely
-    /// executed.
+    /// Whether an address is in code that is not called, has no name of a function, and whose address nothing contains: a
+    /// compiler keeps rarely executed code apart from its function.
     fn is_part_of_functions(&self, address: u64) -> bool;
     /// Where exceptions continue that pass calls in a part.
     fn exceptions(&self, part: &Part<'c>) -> Exceptions;
