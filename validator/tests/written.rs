@@ -9,6 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
+use sframe_corpus::tools::toolchains;
 use sframe_validator::elf::{
     Class, ElfKind, PF_R, PT_LOAD, SHF_ALLOC, SHT_NOBITS, SHT_PROGBITS, Segment,
 };
@@ -413,8 +414,8 @@ fn readelf_decodes_the_section() {
         eh_frame: None,
     };
     let file = image.bytes().expect("small");
-    let tool = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/toolchains/2.44/bin/readelf");
-    let Some((text, complaints)) = run(tool, "decoded", &file, &["--sframe=.sframe"]) else {
+    let tool = toolchains().join("2.44/bin/readelf").display().to_string();
+    let Some((text, complaints)) = run(&tool, "decoded", &file, &["--sframe=.sframe"]) else {
         return;
     };
     assert_eq!(complaints, "");
