@@ -9,8 +9,8 @@ use sframe_oracle::code::Code;
 use sframe_oracle::compare::{ProofSums, prove};
 use sframe_validator::elf::{Elf, ElfKind};
 
-/// Switches with a table of distances, a table of addresses, and a table without a limit, pushes of an address, and a landing
-/// pad. A case of the first is kept apart, as GCC does with code that is rarely executed. The `nop` of the second case has a
+/// Switches with a table of distances, a table of addresses, and a table without a limit, pushes of an address, a landing pad,
+/// and the switch that GCC makes if it does not optimise, also with a displacement, with which it is none. A case of the first is kept apart, as GCC does with code that is rarely executed. The `nop` of the second case has a
 /// CFA 8 bytes too high.
 const AMD64: &str = r#"
     .text
@@ -100,6 +100,36 @@ two:
     ret
     .cfi_endproc
     .size unlimited, . - unlimited
+    .macro unoptimised name, displacement
+    .type \name, @function
+\name:
+    .cfi_startproc
+    cmpl $1, %edi
+    ja \name\()_last
+    movl %edi, %edi
+    leaq \displacement(,%rdi,4), %rdx
+    leaq \name\()_table(%rip), %rax
+    movl (%rdx,%rax), %eax
+    cltq
+    leaq \name\()_table(%rip), %rdx
+    addq %rdx, %rax
+    jmp *%rax
+\name\()_first:
+    pushq %rbx
+    .cfi_adjust_cfa_offset 8
+    popq %rbx
+    .cfi_adjust_cfa_offset -8
+\name\()_last:
+    ret
+    .cfi_endproc
+    .size \name, . - \name
+    .pushsection .rodata
+\name\()_table:
+    .long \name\()_first - \name\()_table, \name\()_last - \name\()_table
+    .popsection
+    .endm
+    unoptimised simple, 0
+    unoptimised displaced, counter
     .section .text.unlikely, "ax"
     .type _start.cold, @function
 _start.cold:
@@ -228,10 +258,12 @@ fn tables_and_landing_pads_of_amd64_are_followed() {
     let pads = 1 + 2 + 1 + 1 + 3 + 2;
     let unlimited = 10 + 7 + 4 + 3 + 2 + 3 + 3;
     let cold = 1 + 2;
-    let proven = start + absolute + pads + unlimited + cold;
+    let to_jump = 3 + 2 + 2 + 8 + 7 + 3 + 2 + 7 + 3 + 2;
+    let (simple, displaced) = (to_jump + 1 + 1 + 1, to_jump + 1);
+    let proven = start + absolute + pads + unlimited + cold + simple + displaced;
     // The table without a limit ends where `boundary` starts, which is in an instruction with another number at its end. Nothing
-    // leads to what follows the last `ret` of two functions.
-    let wanted = ProofSums { proven, refuted: 1, unreached: 2, ..ProofSums::default() };
+    // leads to what follows the last `ret` of two functions, nor to the push and pop of `displaced`.
+    let wanted = ProofSums { proven, refuted: 1, unreached: 4, ..ProofSums::default() };
     assert_eq!((sums, refuted), (wanted, vec![1]));
 }
 

@@ -23,10 +23,14 @@ pub(super) enum Effect {
     Copy { to: Number, from: Number, plus: i32 },
     /// `to` becomes a number from 0 to `most`: some low bits of `from`.
     Narrow { to: Number, from: Number, most: u32 },
+    /// `to` becomes the low 4 bytes of `from`, extended with their sign.
+    Extend { to: Number, from: Number },
     /// `to = value`.
     Constant { to: Number, value: i64 },
     /// `to = a + (b << shift)`; `b` may be extended from its own size with its sign.
     Add { to: Number, a: Number, b: Number, shift: u8, signed: bool },
+    /// `to = index * size`: the distance of an element from the start of its array.
+    Scale { to: Number, index: Number, size: u8 },
     /// `to = a - b`.
     Subtract { to: Number, a: Number, b: Number },
     /// `to` becomes a number from 0 to `most`.
@@ -35,8 +39,16 @@ pub(super) enum Effect {
     Align { register: Number, place: u32 },
     /// `to` becomes the 8 bytes at `base + offset`.
     Load { to: Number, base: Number, offset: i32 },
-    /// `to` becomes an element of an array at `base + offset`: the one with the number in `index`.
-    Element { to: Number, base: Number, offset: i32, index: Number, size: u8, signed: bool },
+    /// `to` becomes the element of an array at `base + offset + index * scale`.
+    Element {
+        to: Number,
+        base: Number,
+        offset: i32,
+        index: Number,
+        scale: u8,
+        size: u8,
+        signed: bool,
+    },
     /// `size` bytes at `base + offset` become the value of `from`.
     Store { from: Number, base: Number, offset: i32, size: u8 },
     /// An unknown number of bytes from the address in `base` on get unknown content.
@@ -121,9 +133,9 @@ impl Effect {
     pub(super) fn subjects(&self) -> Registers {
         let of = Registers::of;
         match *self {
-            Effect::Copy { to, from, .. } | Effect::Narrow { to, from, most: u32::MAX } => {
-                of(to).with(of(from))
-            }
+            Effect::Copy { to, from, .. }
+            | Effect::Narrow { to, from, most: u32::MAX }
+            | Effect::Extend { to, from } => of(to).with(of(from)),
             Effect::Add { to, a, b, .. } | Effect::Subtract { to, a, b } => {
                 of(to).with(of(a)).with(of(b))
             }
@@ -144,8 +156,10 @@ impl Effect {
         match *self {
             Effect::Copy { to, .. }
             | Effect::Narrow { to, .. }
+            | Effect::Extend { to, .. }
             | Effect::Constant { to, .. }
             | Effect::Add { to, .. }
+            | Effect::Scale { to, .. }
             | Effect::Subtract { to, .. }
             | Effect::Limit { to, .. }
             | Effect::Align { register: to, .. }

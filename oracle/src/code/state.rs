@@ -5,7 +5,7 @@ use sframe_validator::Abi;
 use super::effect::{Condition, Effect, NONE, Number, REGISTERS, Registers};
 use super::slots::Slots;
 use super::table::Tables;
-use super::value::{Base, Packed, Place, Value};
+use super::value::{Base, Distance, Packed, Place, Value};
 
 /// The highest number that is not kept in loops. Jump tables, whose addresses are kept, come after the headers of the file: 64
 /// bytes, and 56 for each segment.
@@ -191,6 +191,20 @@ impl State {
                 };
                 self.set(to, value);
             }
+            Effect::Extend { to, from } => {
+                let value = match self.get(from) {
+                    Value::Constant(number) => Value::Constant(number << 32 >> 32),
+                    // A number that is not negative remains as it is.
+                    Value::AtMost(most) if i32::try_from(most).is_ok() => Value::AtMost(most),
+                    Value::Element(element) => tables.extended(element),
+                    _ => Value::Unknown,
+                };
+                self.set(to, value);
+            }
+            Effect::Scale { to, index, size } => {
+                let most = self.get(index).most();
+                self.set(to, Value::Distance(Distance { size, most }));
+            }
             Effect::Add { to, a, b, shift, signed } => {
                 let sum = add(self.get(a), self.get(b), shift, signed, tables);
                 self.set(to, sum);
@@ -218,16 +232,13 @@ impl State {
                 };
                 self.put(to, value);
             }
-            Effect::Element { to, base, offset, index, size, signed } => {
-                let most = match self.get(index) {
-                    Value::AtMost(most) => Some(most),
-                    _ => None,
-                };
-                let value = match self.address(base, offset).into() {
-                    Value::Constant(address) => {
-                        tables.element(address.cast_unsigned(), size, signed, most)
+            Effect::Element { to, base, offset, index, scale, size, signed } => {
+                let base = self.address(base, offset).into();
+                let value = match array(base, self.get(index), scale, size) {
+                    Some((start, most)) => {
+                        tables.element(start.cast_unsigned(), size, signed, most)
                     }
-                    _ => Value::Unknown,
+                    None => Value::Unknown,
                 };
                 self.set(to, value);
             }
@@ -448,6 +459,20 @@ impl State {
             (Some(a), Some(b)) => a.base == b.base && a.offset != b.offset,
             _ => false,
         }
+    }
+}
+
+/// The start of the array that has an element of `size` bytes at `base + index * scale`, and the element's maximum index.
+fn array(base: Value, index: Value, scale: u8, size: u8) -> Option<(i64, Option<u32>)> {
+    match (base, index) {
+        (Value::Constant(start), Value::Distance(distance))
+        | (Value::Distance(distance), Value::Constant(start))
+            if scale == 1 && distance.size == size =>
+        {
+            Some((start, distance.most))
+        }
+        (Value::Constant(start), _) if scale == size => Some((start, index.most())),
+        _ => None,
     }
 }
 

@@ -292,9 +292,11 @@ impl Facts<'_> {
             // In the outermost frame, registers of the caller are zero (AMD64 psABI 3.4.1, AAPCS64 6.4.6).
             Value::Constant(0) => Found::Something,
             // What was loaded from elsewhere may be anything, also the value wanted.
-            Value::Unknown | Value::AtMost(_) | Value::Element(_) | Value::Target(_) => {
-                Found::Something
-            }
+            Value::Unknown
+            | Value::AtMost(_)
+            | Value::Distance(_)
+            | Value::Element(_)
+            | Value::Target(_) => Found::Something,
             known => Found::Value(known),
         }
     }

@@ -56,6 +56,13 @@ impl Tables {
         }
     }
 
+    /// An element of 4 bytes, extended with its sign.
+    pub(super) fn extended(&mut self, element: u32) -> Value {
+        let table = usize::try_from(element).ok().and_then(|number| self.0.get(number));
+        let signed = table.filter(|table| table.size == 4).map(|it| Table { signed: true, ..*it });
+        signed.and_then(|table| self.number(table)).map_or(Value::Unknown, Value::Element)
+    }
+
     /// The address at a distance from `base` that an element contains.
     pub(super) fn target(&mut self, element: u32, base: u64, shift: u8, signed: bool) -> Value {
         let Some(table) = usize::try_from(element).ok().and_then(|number| self.0.get(number))

@@ -140,6 +140,25 @@ fn behind_a_jump_to_an_unknown_place_registers_may_be_overwritten() {
     );
 }
 
+/// sub $8,%rsp; cmp $1,%edi; ja 0xf; mov (%rsi,%rdi,2),%rax; jmp *%rax; add $8,%rsp; ret
+///
+/// The same, with an address that is loaded from a place of which nothing is known.
+#[test]
+fn a_jump_to_an_address_from_an_unknown_place_does_not_leave_the_function() {
+    assert_listing(
+        b"\x48\x83\xec\x08\x83\xff\x01\x77\x06\x48\x8b\x04\x7e\xff\xe0\x48\x83\xc4\x08\xc3",
+        &[
+            "0 rsp+8 u",
+            "4 rsp+16 u",
+            "7 rsp+16 u",
+            "9 rsp+16 ?",
+            "d rsp+16 ?",
+            "f rsp+16 ?",
+            "13 rsp+8 ?",
+        ],
+    );
+}
+
 /// push %rbx; test %edi,%edi; je 0xa; push %rbp; mov %rsp,%rbp; leave; pop %rbx; ret
 #[test]
 fn paths_that_meet_with_the_same_frame() {

@@ -18,6 +18,8 @@ pub(super) enum Value {
     Constant(i64),
     /// A number from 0 to this one.
     AtMost(u32),
+    /// The distance in bytes of an element from the start of its array.
+    Distance(Distance),
     /// An address relative to a base.
     Address(Place),
     /// An element of a jump table, by the table's number.
@@ -32,6 +34,15 @@ pub(super) struct Place {
     pub(super) base: Base,
     /// Bytes from the base.
     pub(super) offset: i32,
+}
+
+/// The size of an array's elements, times the index of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Distance {
+    /// The size of an element in bytes.
+    pub(super) size: u8,
+    /// The maximum index, if something limits it.
+    pub(super) most: Option<u32>,
 }
 
 /// What addresses are relative to.
@@ -58,6 +69,14 @@ impl Value {
             Value::Constant(number) => Value::Constant(number.wrapping_add(bytes)),
             other if bytes == 0 => other,
             _ => Value::Unknown,
+        }
+    }
+
+    /// The highest number that it may be, if something limits it.
+    pub(super) const fn most(self) -> Option<u32> {
+        match self {
+            Value::AtMost(most) => Some(most),
+            _ => None,
         }
     }
 

@@ -249,7 +249,8 @@ impl Instruction {
             return Some(Self::clobber(rt));
         }
         let (base, index, signed) = (self.rn(), self.rm(), kind >= 2);
-        Some(Effect::Element { to: rt, base, offset: 0, index, size: 1 << size, signed })
+        let size = 1 << size;
+        Some(Effect::Element { to: rt, base, offset: 0, index, scale: size, size, signed })
     }
 
     /// A load or store of two registers.

@@ -5,7 +5,7 @@ use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, 
 use super::{number, whole};
 use crate::code::effect::{Effect, NONE, Number, SCRATCH, place};
 
-/// RAX, which holds the number of a system call.
+/// RAX, which holds the number of a system call, and what CDQE extends.
 const AX: Number = 0;
 /// The number of Linux's `clone` (arch/x86/entry/syscalls/syscall_64.tbl).
 const CLONE: u16 = 56;
@@ -23,36 +23,56 @@ fn set_of(name: Register) -> u32 {
     number(name).map_or(0, |number| 1 << number)
 }
 
-/// The memory operand as a register plus an offset; [`NONE`] if it is anything else.
-fn address(instruction: &Instruction) -> (Number, i32) {
-    let is_plain =
-        !instruction.has_segment_prefix() && instruction.memory_index() == Register::None;
-    let base = whole(instruction.memory_base()).filter(|_| is_plain);
-    let offset = i32::try_from(instruction.memory_displacement64().cast_signed());
-    base.zip(offset.ok()).unwrap_or((NONE, 0))
+/// The memory operand as a register, or [`NONE`], plus an offset. `None` if it is anything else.
+fn address(instruction: &Instruction) -> Option<(Number, i32)> {
+    if instruction.memory_index() != Register::None {
+        return None;
+    }
+    base(instruction)
+}
+
+/// The memory operand without its index: a register, or [`NONE`], plus an offset. `None` if it is anything else.
+fn base(instruction: &Instruction) -> Option<(Number, i32)> {
+    if instruction.has_segment_prefix() {
+        return None;
+    }
+    let base = match instruction.memory_base() {
+        Register::None => NONE,
+        base => whole(base)?,
+    };
+    let offset = instruction.memory_displacement64().cast_signed();
+    Some((base, i32::try_from(offset).ok()?))
 }
 
 /// A load of 8 bytes, or of an element of a jump table.
 fn load(instruction: &Instruction, to: Number, signed: bool) -> Effect {
-    let size = instruction.memory_size().size();
-    let scale = usize::try_from(instruction.memory_index_scale()).unwrap_or_default();
-    let offset = i32::try_from(instruction.memory_displacement64().cast_signed());
-    if let (Some(index), Ok(offset)) = (whole(instruction.memory_index()), offset)
-        && matches!(size, 4 | 8)
-        && size == scale
-        && !instruction.has_segment_prefix()
-    {
-        let base = match instruction.memory_base() {
-            Register::None => Some(NONE),
-            base => whole(base),
-        };
-        if let Some(base) = base {
-            let size = if size == 4 { 4 } else { 8 };
-            return Effect::Element { to, base, offset, index, size, signed };
-        }
+    if let Some(element) = element(instruction, to, signed) {
+        return element;
     }
-    let (base, offset) = address(instruction);
-    Effect::Load { to, base, offset }
+    match address(instruction) {
+        Some((base, offset)) => Effect::Load { to, base, offset },
+        None => Effect::Copy { to, from: NONE, plus: 0 },
+    }
+}
+
+/// A load of an element of an array at a known distance into a register of 4 bytes.
+fn element_of_4_bytes(instruction: &Instruction) -> Option<Effect> {
+    let to = instruction.op0_register();
+    let is_candidate = to.is_gpr32() && instruction.memory_index_scale() == 1;
+    number(to).filter(|_| is_candidate).and_then(|to| element(instruction, to, false))
+}
+
+/// A load of an element of an array: the index, or the distance that GCC has computed from it if it does not optimise, is
+/// in a register.
+fn element(instruction: &Instruction, to: Number, signed: bool) -> Option<Effect> {
+    let size = u8::try_from(instruction.memory_size().size()).ok()?;
+    let scale = u8::try_from(instruction.memory_index_scale()).ok()?;
+    let index = whole(instruction.memory_index())?;
+    if !matches!(size, 4 | 8) || scale != size && scale != 1 {
+        return None;
+    }
+    let (base, offset) = base(instruction)?;
+    Some(Effect::Element { to, base, offset, index, scale, size, signed })
 }
 
 /// Loads the target of a jump to an address in memory.
@@ -68,7 +88,7 @@ pub(super) fn jump_target(instruction: &Instruction, effects: &mut Vec<Effect>) 
 
 /// A store to the memory operand; [`NONE`] stores something unknown.
 fn store(instruction: &Instruction, from: Number) -> Effect {
-    let (base, offset) = address(instruction);
+    let (base, offset) = address(instruction).unwrap_or((NONE, 0));
     let size = match instruction.memory_size().size() {
         // The size of XSAVE's area depends on the processor.
         0 => u8::MAX,
@@ -141,7 +161,7 @@ impl Meaning {
             },
             (OpKind::Register, OpKind::Memory) => match whole(to) {
                 Some(to) if size == 8 => load(instruction, to, true),
-                _ => Effect::Clobber(set_of(to)),
+                _ => element_of_4_bytes(instruction).unwrap_or(Effect::Clobber(set_of(to))),
             },
             (OpKind::Memory, OpKind::Register) => {
                 store(instruction, whole(from).filter(|_| size == 8).unwrap_or(NONE))
@@ -214,17 +234,17 @@ impl Meaning {
         });
     }
 
-    /// Extends 4 bytes with their sign: an index that is not negative remains as it is.
+    /// Extends 4 bytes with their sign.
     fn sign_extend(&mut self, instruction: &Instruction, effects: &mut Vec<Effect>) {
         if instruction.mnemonic() == Mnemonic::Cdqe {
-            effects.push(Effect::Narrow { to: 0, from: 0, most: u32::MAX });
+            effects.push(Effect::Extend { to: AX, from: AX });
             return;
         }
         let Some(to) = whole(instruction.op0_register()) else {
             return self.other(instruction, effects);
         };
         effects.push(match number(instruction.op1_register()) {
-            Some(from) => Effect::Narrow { to, from, most: u32::MAX },
+            Some(from) => Effect::Extend { to, from },
             None => load_signed(instruction, to),
         });
     }
@@ -353,10 +373,17 @@ fn lea(instruction: &Instruction) -> Effect {
     if instruction.is_ip_rel_memory_operand() {
         return Effect::Constant { to, value: instruction.ip_rel_memory_address().cast_signed() };
     }
-    match address(instruction) {
-        (NONE, _) => Effect::Clobber(1 << to),
-        (from, plus) => Effect::Copy { to, from, plus },
+    if let Some((from, plus)) = address(instruction).filter(|(base, _)| *base != NONE) {
+        return Effect::Copy { to, from, plus };
     }
+    distance(instruction, to).unwrap_or(Effect::Clobber(1 << to))
+}
+
+/// The distance of an element from the start of its array.
+fn distance(instruction: &Instruction, to: Number) -> Option<Effect> {
+    let index = whole(instruction.memory_index())?;
+    let size = u8::try_from(instruction.memory_index_scale()).ok()?;
+    (base(instruction)? == (NONE, 0)).then_some(Effect::Scale { to, index, size })
 }
 
 fn compare(instruction: &Instruction) -> Effect {

@@ -79,20 +79,25 @@ impl Operand {
             (Effect::Load { to, base, .. }, Operand::Part(offset)) if base != NONE => {
                 Effect::Load { to, base, offset: *offset }
             }
-            (Effect::Element { to, base: NONE, index, size, signed, .. }, Operand::Address(at)) => {
-                match i32::try_from(*at) {
-                    Ok(offset) => Effect::Element { to, base: NONE, offset, index, size, signed },
-                    Err(_) => Effect::Load { to, base: NONE, offset: 0 },
+            (
+                Effect::Element { to, base: NONE, index, scale, size, signed, .. },
+                Operand::Address(at),
+            ) => match i32::try_from(*at) {
+                Ok(offset) => {
+                    Effect::Element { to, base: NONE, offset, index, scale, size, signed }
                 }
-            }
+                Err(_) => Effect::Copy { to, from: NONE, plus: 0 },
+            },
             // The load follows a constant, which is the address.
             (Effect::Load { base: SCRATCH, .. }, _) => effect,
-            (Effect::Constant { to, .. } | Effect::Copy { to, .. }, _) => {
-                Effect::Copy { to, from: NONE, plus: 0 }
-            }
-            (Effect::Load { to, .. } | Effect::Element { to, .. }, _) => {
-                Effect::Load { to, base: NONE, offset: 0 }
-            }
+            (
+                Effect::Constant { to, .. }
+                | Effect::Copy { to, .. }
+                | Effect::Scale { to, .. }
+                | Effect::Load { to, .. }
+                | Effect::Element { to, .. },
+                _,
+            ) => Effect::Copy { to, from: NONE, plus: 0 },
             (Effect::Store { from, size, .. }, _) => {
                 Effect::Store { from, base: NONE, offset: 0, size }
             }

@@ -14,6 +14,13 @@ fn with_table(test: &[u8; 5]) -> Vec<u8> {
 const LIMITED: &[u8; 5] = b"\x83\xff\x02\x77\x1c";
 const UNLIMITED: &[u8; 5] = b"\x90\x90\x90\x90\x90";
 
+/// The lines of a listing from an address of two digits on.
+fn listing_from(first: &str, code: &[u8], alone: &Alone<'_>) -> Vec<String> {
+    let mut lines = listing(code, alone);
+    lines.retain(|line| line.split_once(' ').is_some_and(|(at, _)| at.len() > 1 && at >= first));
+    lines
+}
+
 /// and $2,%edi; nop; nop, and and $2,%dil; nop: the second one leaves the upper bits as they are.
 #[test]
 fn a_mask_limits_an_index_if_it_clears_the_upper_bits() {
@@ -34,11 +41,7 @@ fn jump_tables() {
     let data = elements.map(i32::to_le_bytes).concat();
     let reached = |test, next_referenced| {
         let alone = Alone { data: &data, next_referenced, ..Alone::default() };
-        let lines = listing(&with_table(test), &alone);
-        lines
-            .into_iter()
-            .filter(|line| line.split_once(' ').is_some_and(|(at, _)| at.len() > 1 && at > "16"))
-            .collect::<Vec<_>>()
+        listing_from("18", &with_table(test), &alone)
     };
     let all =
         ["18 rsp+16 u", "19 rsp+24 u", "1a rsp+16 u", "1e rsp+24 u", "22 rsp+16 u", "23 rsp+8 u"];
@@ -50,6 +53,67 @@ fn jump_tables() {
     assert_eq!(reached(UNLIMITED, 0x2004), all[2..]);
     // Elements of something else add wrong paths, so less is known.
     assert_eq!(reached(UNLIMITED, u64::MAX), [&all[..5], &["23 ? u"]].concat());
+}
+
+/// What GCC makes if it does not optimise. push %rbp; cmp $2,%edi; ja 0x32; mov %edi,%edi; lea 0(,%rdi,4),%rdx;
+/// lea 0x2000,%rax; mov (%rdx,%rax),%eax; cltq; lea 0x2000,%rdx; add %rdx,%rax; jmp *%rax; 28: push %rbx; pop %rcx;
+/// 2a: sub $8,%rsp; add $8,%rsp; 32: pop %rbp; ret. `test` is in place of `cmp` and `ja`, and `load` of the `mov`.
+fn with_distance(test: &[u8; 5], scale: &[u8; 4], load: &[u8; 3], extension: &[u8; 2]) -> Vec<u8> {
+    let parts: [&[u8]; 9] = [
+        b"\x55",
+        test,
+        b"\x89\xff",
+        scale,
+        b"\x00\x00\x00\x00\x48\x8d\x05\xe9\x0f\x00\x00",
+        load,
+        extension,
+        b"\x48\x8d\x15\xdd\x0f\x00\x00\x48\x01\xd0\xff\xe0",
+        b"\x53\x59\x48\x83\xec\x08\x48\x83\xc4\x08\x5d\xc3",
+    ];
+    parts.concat()
+}
+
+/// cmp $2,%edi; ja 0x32
+const AT_MOST_2: &[u8; 5] = b"\x83\xff\x02\x77\x2c";
+/// lea 0(,%rdi,4),%rdx
+const TIMES_4: &[u8; 4] = b"\x48\x8d\x14\xbd";
+/// mov (%rdx,%rax),%eax
+const AT_SUM: &[u8; 3] = b"\x8b\x04\x02";
+const CLTQ: &[u8; 2] = b"\x48\x98";
+
+#[test]
+fn a_distance_is_computed_before_the_load() {
+    // The fourth element is not in the table: it leads past the `pop %rbp`.
+    let elements = [0x102a, 0x1028, 0x1032, 0x1033].map(|target: i32| target - 0x2000);
+    let data = elements.map(i32::to_le_bytes).concat();
+    let cases = |code: &[u8], next_referenced| {
+        let alone = Alone { data: &data, next_referenced, ..Alone::default() };
+        listing_from("28", code, &alone)
+    };
+    let all =
+        ["28 rsp+16 u", "29 rsp+24 u", "2a rsp+16 u", "2e rsp+24 u", "32 rsp+16 u", "33 rsp+8 u"];
+    assert_eq!(cases(&with_distance(AT_MOST_2, TIMES_4, AT_SUM, CLTQ), u64::MAX), all);
+    assert_eq!(cases(&with_distance(UNLIMITED, TIMES_4, AT_SUM, CLTQ), 0x200c), all);
+    // mov (%rax,%rdx),%eax
+    let exchanged = with_distance(AT_MOST_2, TIMES_4, b"\x8b\x04\x10", CLTQ);
+    assert_eq!(cases(&exchanged, u64::MAX), all);
+    // Everything else leads to an unknown place, and RBP may be overwritten there, but not what was pushed.
+    let unknown = ["32 rsp+16 -16", "33 rsp+8 u"];
+    for (scale, load, extension) in [
+        // lea 0(,%rdi,8),%rdx: not the size of the elements
+        (b"\x48\x8d\x14\xfd", AT_SUM, CLTQ),
+        // lea 0(,%rdi,4),%edx: the upper half of the distance is lost
+        (b"\x90\x8d\x14\xbd", AT_SUM, CLTQ),
+        // mov (%rdx,%rax,4),%eax
+        (TIMES_4, b"\x8b\x04\x82", CLTQ),
+        // mov (%rdx,%rax),%ax
+        (TIMES_4, b"\x66\x8b\x04", b"\x02\x90"),
+        // Two `nop` in place of `cltq`: the distances to the targets are negative.
+        (TIMES_4, AT_SUM, b"\x90\x90"),
+    ] {
+        let code = with_distance(AT_MOST_2, scale, load, extension);
+        assert_eq!(cases(&code, u64::MAX), unknown, "{code:x?}");
+    }
 }
 
 /// The second element leads to code of the function that is kept elsewhere: 3000: pop %rbp; ret. Without a limit, it may be

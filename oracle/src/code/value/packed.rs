@@ -1,6 +1,6 @@
 //! Values in 8 bytes.
 
-use super::{Base, Place, Value};
+use super::{Base, Distance, Place, Value};
 use crate::code::effect::Key;
 
 /// A [`Value`] in 8 bytes: states are copied and compared for each block, and consist of values.
@@ -23,6 +23,8 @@ const FROM_CFA: u64 = 5;
 const FROM_ALIGNED: u64 = 6;
 const ELEMENT: u64 = 7;
 const TARGET: u64 = 8;
+const DISTANCE: u64 = 9;
+const LIMITED_DISTANCE: u64 = 10;
 
 impl Packed {
     pub(in crate::code) const UNKNOWN: Packed = Packed(UNKNOWN);
@@ -131,6 +133,10 @@ impl From<Value> for Packed {
             Value::Signed(Key::B) => Packed::new(SIGNED, 1),
             Value::Constant(number) => Packed::signed(CONSTANT, number, 56, 0),
             Value::AtMost(number) => Packed::new(AT_MOST, number.into()),
+            Value::Distance(Distance { size, most: None }) => Packed::new(DISTANCE, size.into()),
+            Value::Distance(Distance { size, most: Some(most) }) => {
+                Packed::new(LIMITED_DISTANCE, u64::from(most) << 8 | u64::from(size))
+            }
             Value::Address(Place { base: Base::Cfa, offset }) => Packed::from_cfa(offset.into()),
             Value::Address(Place { base: Base::Aligned(place), offset }) => {
                 Packed::signed(FROM_ALIGNED, offset.into(), 24, place.into())
@@ -151,6 +157,11 @@ impl From<Packed> for Value {
             SIGNED => Value::Signed(if content == 0 { Key::A } else { Key::B }),
             CONSTANT => Value::Constant(signed(56)),
             AT_MOST => Value::AtMost(content as u32),
+            DISTANCE => Value::Distance(Distance { size: content as u8, most: None }),
+            LIMITED_DISTANCE => {
+                let most = Some((content >> 8) as u32);
+                Value::Distance(Distance { size: content as u8, most })
+            }
             FROM_CFA => Value::cfa(signed(32) as i32),
             FROM_ALIGNED => {
                 let base = Base::Aligned(content as u32);
@@ -182,6 +193,9 @@ mod tests {
             Value::Constant(-1 << 55),
             Value::Constant(0xffff_ffff_8100_0000_u64.cast_signed()),
             Value::AtMost(u32::MAX),
+            Value::Distance(Distance { size: 8, most: None }),
+            Value::Distance(Distance { size: u8::MAX, most: Some(u32::MAX) }),
+            Value::Distance(Distance { size: 4, most: Some(0) }),
             Value::cfa(i32::MIN),
             Value::cfa(i32::MAX),
             aligned(0, (1 << 23) - 1),
@@ -207,6 +221,7 @@ mod tests {
             Value::Signed(Key::B),
             Value::Constant(-8),
             Value::AtMost(5),
+            Value::Distance(Distance { size: 4, most: Some(5) }),
             Value::cfa(0),
             Value::cfa(i32::MAX),
             Value::cfa(i32::MIN),
