@@ -58,16 +58,20 @@ fn load(instruction: &Instruction, to: Number, signed: bool) -> Effect {
 /// A load of an element of an array at a known distance into a register of 4 bytes.
 fn element_of_4_bytes(instruction: &Instruction) -> Option<Effect> {
     let to = instruction.op0_register();
-    let is_candidate = to.is_gpr32() && instruction.memory_index_scale() == 1;
-    number(to).filter(|_| is_candidate).and_then(|to| element(instruction, to, false))
+    let has_distance =
+        instruction.memory_index() != Register::None && instruction.memory_index_scale() == 1;
+    number(to)
+        .filter(|_| has_distance && to.is_gpr32())
+        .and_then(|to| element(instruction, to, false))
 }
 
 /// A load of an element of an array: the index, or the distance that GCC has computed from it if it does not optimise, is
 /// in a register.
 fn element(instruction: &Instruction, to: Number, signed: bool) -> Option<Effect> {
+    // Most operands have none.
+    let index = whole(instruction.memory_index())?;
     let size = u8::try_from(instruction.memory_size().size()).ok()?;
     let scale = u8::try_from(instruction.memory_index_scale()).ok()?;
-    let index = whole(instruction.memory_index())?;
     if !matches!(size, 4 | 8) || scale != size && scale != 1 {
         return None;
     }
