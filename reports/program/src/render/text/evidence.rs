@@ -33,8 +33,8 @@ const fn mark(side: Side) -> (char, Style) {
     }
 }
 
-/// Writes the lines of both tables, indented by `indent` characters, with the code next to the lines from PC `start`
-/// on. `cut` means that the tables have more lines.
+/// Writes the lines of both tables, indented by `indent` characters, with the code next to the lines from the row of PC
+/// `start` on. `cut` means that the tables have more lines.
 pub(crate) fn write(
     out: &mut dyn Write,
     (lines, cut): (&[TableLine<'_>], bool),
@@ -46,7 +46,7 @@ pub(crate) fn write(
     let title = widths.line("PC", "CFA", "RA", "FP");
     let title = format!("{title}  ({})", titles.of_marks(lines));
     writeln!(out, "{:indent$}{DIM}  {}{DIM:#}", "", title.trim_end())?;
-    let first_line = lines.iter().position(|line| line.start.0 >= start).unwrap_or(0);
+    let first_line = line_of(start, lines);
     let beside = |place: usize| code.get(place.checked_sub(first_line)?);
     for (place, line) in lines.iter().enumerate() {
         write_line(out, line, &widths, beside(place), indent)?;
@@ -59,6 +59,12 @@ pub(crate) fn write(
         writeln!(out, "{:indent$}{DIM}  ...{DIM:#}", "")?;
     }
     Ok(())
+}
+
+/// The number of the line whose row contains a PC: the first of those that start last, up to there.
+fn line_of(pc: u64, lines: &[TableLine<'_>]) -> usize {
+    let start = lines.iter().map(|line| line.start).filter(|start| start.0 <= pc).max();
+    lines.iter().position(|line| Some(line.start) == start).unwrap_or(0)
 }
 
 fn write_line(
