@@ -8,7 +8,7 @@
 
 mod readers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::fs;
 
@@ -54,7 +54,9 @@ fn the_document_has_the_results_of_the_readers_at_hand() {
     if is_set("SFRAME_BLESS") {
         fs::write(&path, expected).expect("writable");
     } else {
-        assert!(document == expected, "run this test with SFRAME_BLESS=1 and read the changes");
+        let known: HashSet<&str> = document.lines().collect();
+        let new: Vec<&str> = expected.lines().filter(|line| !known.contains(line)).collect();
+        assert!(document == expected, "SFRAME_BLESS=1 writes the new lines:\n{}", new.join("\n"));
     }
 }
 
