@@ -53,16 +53,20 @@ pub(crate) fn compare_file<'c, S: Sink<'c>>(
 /// Compares all of a file's code.
 fn compare_whole<'c, S: Sink<'c>>(tables: &Tables<'_, 'c>, sink: &mut S) -> Totals {
     let mut budgets = tables.budgets();
-    let is_first = |section: &Section<'_>| section.header().version == Version::V1;
-    // Repeated rows of version 1 are understood by lookups in CFI, whose work is limited for the file as a whole.
-    let size = if tables.sections.iter().any(is_first) { usize::MAX } else { FUNCTIONS };
-    let parts = divide(tables.elf, tables.places, tables.cfi, size);
+    let parts = divide(tables.elf, tables.places, tables.cfi, part_size(tables.sections));
     let mut totals = match parts.as_slice() {
         [part] => tables.compare(part, &mut budgets, sink),
         parts => compare_parts(tables, parts, &mut budgets, sink),
     };
     totals.functions.unplaced = tables.places.unplaced.count();
     totals
+}
+
+/// The number of functions in a part of a file with these sections.
+fn part_size(sections: &[Section<'_>]) -> usize {
+    let is_first = |section: &Section<'_>| section.header().version == Version::V1;
+    // Repeated rows of version 1 are understood by lookups in CFI, whose work is limited for the file as a whole.
+    if sections.iter().any(is_first) { usize::MAX } else { FUNCTIONS }
 }
 
 fn compare_parts<'c, S: Sink<'c>>(
@@ -227,7 +231,8 @@ impl<'c, S: Sink<'c>> Sink<'c> for Joined<'c, '_, S> {
 
 #[cfg(test)]
 mod tests {
-    use sframe_validator::Placement;
+    use sframe_validator::write::SectionBuilder;
+    use sframe_validator::{Abi, Placement};
 
     use super::*;
 
@@ -294,6 +299,18 @@ mod tests {
             }
         }
         divide(tables.elf, tables.places, tables.cfi, 1).len()
+    }
+
+    #[test]
+    fn files_with_version_1_are_not_divided() {
+        let bytes =
+            |version| SectionBuilder::new(version, Abi::Amd64).build().expect("it fits").bytes;
+        let files = [Version::V1, Version::V2, Version::V3].map(bytes);
+        let [first, second, third] = files.each_ref().map(|file| {
+            Section::parse(file, Placement::at(0).with_abi(Some(Abi::Amd64))).expect("sound")
+        });
+        assert_eq!(part_size(&[third, first]), usize::MAX);
+        assert_eq!(part_size(&[second, third]), FUNCTIONS);
     }
 
     /// Every golden file, with its sections and without.

@@ -187,6 +187,35 @@ fn large_frames_and_registers_that_are_overwritten() {
     );
 }
 
+/// Constants in X9 that SP is changed by: all bits of one, a shifted one, and two of which a part is unknown.
+#[test]
+fn constants_may_be_negative_or_shifted() {
+    assert_listing(
+        &[
+            0x9280_01e9, // mov x9, #-16
+            0x8b29_63ff, // add sp, sp, x9
+            0xd2a0_0029, // mov x9, #0x10000
+            0xcb29_63ff, // sub sp, sp, x9
+            0xd503_201f, // nop
+            0xd420_0000, // brk #0
+        ],
+        &[
+            "0 sp+0 u u",
+            "4 sp+0 u u",
+            "8 sp+16 u u",
+            "c sp+16 u u",
+            "10 sp+65552 u u",
+            "14 sp+65552 u u",
+        ],
+    );
+    // movk x9, #1, and mov w9, #-16
+    for change in [0xf280_0029, 0x1280_01e9] {
+        let code = [0xd280_0209, change, 0xcb29_63ff, 0xd503_201f, 0xd420_0000];
+        let lines = listing(&code, &Alone::default());
+        assert_eq!(lines.get(3).map(String::as_str), Some("c ? u u"), "{change:x}");
+    }
+}
+
 #[test]
 fn jump_tables() {
     let code = [

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::code::aarch64::Aarch64;
-use crate::code::statement::Checked;
+use crate::code::statement::{Checked, Watched};
 
 /// The truth of a frame before the instruction at an offset in the code.
 fn check(flow: &mut Flow<'_>, abi: Abi, offset: u64, frame: &Frame) -> Checked {
@@ -83,6 +83,28 @@ fn one_of_two_paths_may_have_stored_what_was_saved() {
     let stored = frame(8, Recovery::AtCfa(-16));
     assert_eq!(check(&mut flow, Abi::Amd64, 4, &stored).fp, Truth::Refuted);
     assert_eq!(check(&mut flow, Abi::Amd64, 14, &stored).fp, Truth::Unknown);
+}
+
+/// A row is judged again where a register changes that it names.
+#[test]
+fn registers_that_rows_name_are_watched() {
+    let named = Register(3);
+    let watches = |frame: Frame| Watched::viewed(Abi::Amd64).with(&frame).0.meet(Registers::of(3));
+    let plain = frame(8, Recovery::Unchanged);
+    assert!(!watches(plain));
+    for rule in [
+        Recovery::RegisterOffset { register: named, offset: 0 },
+        Recovery::AtRegister { register: named, offset: 8 },
+    ] {
+        assert!(watches(Frame { fp: rule, ..plain }), "{rule:?}");
+        assert!(watches(Frame { ra: rule, ..plain }), "{rule:?}");
+    }
+    for cfa in [
+        Cfa::RegisterOffset { register: named, offset: 16 },
+        Cfa::Dereference { register: named, offset: -8 },
+    ] {
+        assert!(watches(Frame { cfa, ..plain }), "{cfa:?}");
+    }
 }
 
 /// movabs $0x100000010,%rax; mov %eax,%eax; sub %rax,%rsp; nop; hlt
