@@ -1,6 +1,8 @@
 //! Functions assembled by GNU as, with what each instruction does worked out by hand.
 
 mod aarch64;
+mod aarch64_effects;
+mod amd64_effects;
 mod effects;
 mod jump_tables;
 mod loops;

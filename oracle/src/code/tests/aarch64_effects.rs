@@ -1,0 +1,336 @@
+//! The effects of AArch64 instructions, by the Arm Architecture Reference Manual (C6). GNU as has assembled them.
+
+use crate::code::aarch64::Aarch64;
+use crate::code::effect::{Decoder, Effect, Key, NONE, Next, Number, SCRATCH};
+
+const fn copy(to: Number, from: Number, plus: i32) -> Effect {
+    Effect::Copy { to, from, plus }
+}
+
+const fn store(from: Number, base: Number, offset: i32, size: u8) -> Effect {
+    Effect::Store { from, base, offset, size }
+}
+
+const fn element(to: Number, base: Number, index: Number, size: u8, signed: bool) -> Effect {
+    Effect::Element { to, base, offset: 0, index, scale: size, size, signed }
+}
+
+/// Instructions at 0x1000, and what they do. The number 31 is SP.
+const INSTRUCTIONS: &[(u32, &[Effect])] = &[
+    // add x0, x1, #0x5
+    (0x9100_1420, &[copy(0, 1, 5)]),
+    // sub sp, sp, #0x1, lsl #12
+    (0xd140_07ff, &[copy(31, 31, -4096)]),
+    // add w0, w1, #0x5
+    (0x1100_1420, &[Effect::Clobber(1 << 0)]),
+    // cmp x1, #0x7
+    (0xf100_1c3f, &[Effect::CompareNumber { a: 1, number: 7 }]),
+    // subs x0, x1, #0x7
+    (0xf100_1c20, &[Effect::Forget, Effect::Clobber(1 << 0)]),
+    // adds x0, x1, #0x7
+    (0xb100_1c20, &[Effect::Forget, Effect::Clobber(1 << 0)]),
+    // cmn x1, #0x7
+    (0xb100_1c3f, &[Effect::Forget]),
+    // add x0, x1, x2, lsl #3
+    (0x8b02_0c20, &[Effect::Add { to: 0, a: 1, b: 2, shift: 3, signed: false }]),
+    // add x0, x1, x2, lsr #3
+    (0x8b42_0c20, &[Effect::Clobber(1 << 0)]),
+    // add w0, w1, w2
+    (0x0b02_0020, &[Effect::Clobber(1 << 0)]),
+    // sub x0, x1, x2
+    (0xcb02_0020, &[Effect::Subtract { to: 0, a: 1, b: 2 }]),
+    // sub x0, x1, x2, lsl #1
+    (0xcb02_0420, &[Effect::Clobber(1 << 0)]),
+    // add x0, sp, w2, sxtw #2
+    (0x8b22_cbe0, &[Effect::Add { to: 0, a: 31, b: 2, shift: 2, signed: true }]),
+    // add x0, sp, w2, uxtw #2
+    (0x8b22_4be0, &[Effect::Add { to: 0, a: 31, b: 2, shift: 2, signed: false }]),
+    // sub sp, sp, x2
+    (0xcb22_63ff, &[Effect::Subtract { to: 31, a: 31, b: 2 }]),
+    // add x0, x1, xzr
+    (0x8b1f_0020, &[Effect::Add { to: 0, a: 1, b: NONE, shift: 0, signed: false }]),
+    // neg x0, x1
+    (0xcb01_03e0, &[Effect::Subtract { to: 0, a: NONE, b: 1 }]),
+    // cmp x1, x2
+    (0xeb02_003f, &[Effect::Compare { a: 1, b: 2 }]),
+    // cmp w1, w2
+    (0x6b02_003f, &[Effect::Forget]),
+    // cmp x1, x2, lsl #1
+    (0xeb02_043f, &[Effect::Forget]),
+    // cmn x1, x2
+    (0xab02_003f, &[Effect::Forget]),
+    // subs x0, x1, x2
+    (0xeb02_0020, &[Effect::Forget, Effect::Clobber(1 << 0)]),
+    // and sp, x9, #0xfffffffffffffff0
+    (0x927c_ed3f, &[Effect::Align { register: 31, place: 0x1000 }]),
+    // and w1, w2, #0x3
+    (0x1200_0441, &[Effect::Narrow { to: 1, from: 2, most: 3 }]),
+    // and x1, x2, #0xff
+    (0x9240_1c41, &[Effect::Narrow { to: 1, from: 2, most: 255 }]),
+    // and x1, x2, #0xff00000000
+    (0x9260_1c41, &[Effect::Clobber(1 << 1)]),
+    // and x1, x2, #0xf0f0f0f0f0f0f0f
+    (0x9200_cc41, &[Effect::Clobber(1 << 1)]),
+    // and w1, w2, #0x7fffffff
+    (0x1200_7841, &[Effect::Narrow { to: 1, from: 2, most: 0x7fff_ffff }]),
+    // ands w1, w2, #0x3
+    (0x7200_0441, &[Effect::Forget, Effect::Clobber(1 << 1)]),
+    // orr w1, w2, #0x3
+    (0x3200_0441, &[Effect::Clobber(1 << 1)]),
+    // mov x1, x2
+    (0xaa02_03e1, &[copy(1, 2, 0)]),
+    // mov w1, w2
+    (0x2a02_03e1, &[Effect::Narrow { to: 1, from: 2, most: u32::MAX }]),
+    // mov x1, xzr
+    (0xaa1f_03e1, &[Effect::Constant { to: 1, value: 0 }]),
+    // orr x1, x3, x2
+    (0xaa02_0061, &[Effect::Clobber(1 << 1)]),
+    // orr x1, xzr, x2, lsl #2
+    (0xaa02_0be1, &[Effect::Clobber(1 << 1)]),
+    // mvn x1, x2
+    (0xaa22_03e1, &[Effect::Clobber(1 << 1)]),
+    // and x1, x3, x2
+    (0x8a02_0061, &[Effect::Clobber(1 << 1)]),
+    // and x1, xzr, x2
+    (0x8a02_03e1, &[Effect::Clobber(1 << 1)]),
+    // ands x1, x3, x2
+    (0xea02_0061, &[Effect::Forget, Effect::Clobber(1 << 1)]),
+    // tst x1, x2
+    (0xea02_003f, &[Effect::Forget]),
+    // mov x1, #0x20000
+    (0xd2a0_0041, &[Effect::Constant { to: 1, value: 0x2_0000 }]),
+    // mov x1, #0xfffffffffffffffd
+    (0x9280_0041, &[Effect::Constant { to: 1, value: -3 }]),
+    // mov w1, #0xfffffffd
+    (0x1280_0041, &[Effect::Clobber(1 << 1)]),
+    // movk x1, #0x2
+    (0xf280_0041, &[Effect::Clobber(1 << 1)]),
+    // uxtb w1, w2
+    (0x5300_1c41, &[Effect::Narrow { to: 1, from: 2, most: 255 }]),
+    // ubfx x1, x2, #4, #8
+    (0xd344_2c41, &[Effect::Clobber(1 << 1)]),
+    // lsl w1, w2, #4
+    (0x531c_6c41, &[Effect::Clobber(1 << 1)]),
+    // sxtb x1, w2
+    (0x9340_1c41, &[Effect::Clobber(1 << 1)]),
+    // bfxil x1, x2, #0, #8
+    (0xb340_1c41, &[Effect::Clobber(1 << 1)]),
+    // ubfx x1, x2, #0, #33
+    (0xd340_8041, &[Effect::Clobber(1 << 1)]),
+    // ubfx x1, x2, #0, #31
+    (0xd340_7841, &[Effect::Narrow { to: 1, from: 2, most: 0x7fff_ffff }]),
+    // ubfx x1, xzr, #0, #8
+    (0xd340_1fe1, &[Effect::Narrow { to: 1, from: NONE, most: 255 }]),
+    // pacia x30, sp
+    (0xdac1_03fe, &[Effect::Sign(Key::A)]),
+    // pacib x30, sp
+    (0xdac1_07fe, &[Effect::Sign(Key::B)]),
+    // autia x30, sp
+    (0xdac1_13fe, &[Effect::Authenticate(Key::A)]),
+    // autib x30, sp
+    (0xdac1_17fe, &[Effect::Authenticate(Key::B)]),
+    // xpaci x30
+    (0xdac1_43fe, &[Effect::Strip]),
+    // pacia x1, sp
+    (0xdac1_03e1, &[Effect::Clobber(1 << 1)]),
+    // pacia x30, x1
+    (0xdac1_003e, &[Effect::Sign(Key::A)]),
+    // rbit x1, x2
+    (0xdac0_0041, &[Effect::Clobber(1 << 1)]),
+    // xpaclri
+    (0xd503_20ff, &[Effect::Strip]),
+    // paciaz
+    (0xd503_231f, &[Effect::Sign(Key::A)]),
+    // paciasp
+    (0xd503_233f, &[Effect::Sign(Key::A)]),
+    // pacibz
+    (0xd503_235f, &[Effect::Sign(Key::B)]),
+    // pacibsp
+    (0xd503_237f, &[Effect::Sign(Key::B)]),
+    // autiaz
+    (0xd503_239f, &[Effect::Authenticate(Key::A)]),
+    // autiasp
+    (0xd503_23bf, &[Effect::Authenticate(Key::A)]),
+    // autibz
+    (0xd503_23df, &[Effect::Authenticate(Key::B)]),
+    // autibsp
+    (0xd503_23ff, &[Effect::Authenticate(Key::B)]),
+    // pacia1716
+    (0xd503_211f, &[Effect::Clobber(1 << 17)]),
+    // pacib1716
+    (0xd503_215f, &[Effect::Clobber(1 << 17)]),
+    // autia1716
+    (0xd503_219f, &[Effect::Clobber(1 << 17)]),
+    // autib1716
+    (0xd503_21df, &[Effect::Clobber(1 << 17)]),
+    // nop
+    (0xd503_201f, &[]),
+    // bti c
+    (0xd503_245f, &[]),
+    // mrs x1, nzcv
+    (0xd53b_4201, &[Effect::Clobber(1 << 1)]),
+    // svc #0x0
+    (0xd400_0001, &[Effect::SystemCall { number: 8, clone: 220, clobbers: 1 }]),
+    // ccmp w1, #0x1, #0x0, ne
+    (0x7a41_1820, &[Effect::Forget]),
+    // fcmp d0, d1
+    (0x1e61_2000, &[Effect::Forget]),
+    // ldr x1, [x2, #16]
+    (0xf940_0841, &[Effect::Load { to: 1, base: 2, offset: 16 }]),
+    // ldr x1, [x2, #-8]!
+    (0xf85f_8c41, &[copy(2, 2, -8), Effect::Load { to: 1, base: 2, offset: 0 }]),
+    // ldr x1, [x2], #8
+    (0xf840_8441, &[Effect::Load { to: 1, base: 2, offset: 0 }, copy(2, 2, 8)]),
+    // ldr w1, [x2, #16]
+    (0xb940_1041, &[Effect::Clobber(1 << 1)]),
+    // ldr xzr, [x2]
+    (0xf940_005f, &[]),
+    // ldur x1, [x2, #-8]
+    (0xf85f_8041, &[Effect::Load { to: 1, base: 2, offset: -8 }]),
+    // ldrb w1, [x2, #1]
+    (0x3940_0441, &[Effect::Limit { to: 1, most: 255 }]),
+    // ldrh w1, [x2]
+    (0x7940_0041, &[Effect::Limit { to: 1, most: 65535 }]),
+    // ldrsb w1, [x2]
+    (0x39c0_0041, &[Effect::Clobber(1 << 1)]),
+    // ldrsw x1, [x2]
+    (0xb980_0041, &[Effect::Clobber(1 << 1)]),
+    // prfm pldl1keep, [x2, #8]
+    (0xf980_0440, &[]),
+    // str x1, [x2, #8]
+    (0xf900_0441, &[store(1, 2, 8, 8)]),
+    // str x30, [sp, #-16]!
+    (0xf81f_0ffe, &[copy(31, 31, -16), store(30, 31, 0, 8)]),
+    // str x1, [x2], #16
+    (0xf801_0441, &[store(1, 2, 0, 8), copy(2, 2, 16)]),
+    // str w1, [x2, #4]
+    (0xb900_0441, &[store(NONE, 2, 4, 4)]),
+    // str xzr, [sp, #8]
+    (0xf900_07ff, &[store(NONE, 31, 8, 8)]),
+    // strb w1, [x2, #1]
+    (0x3900_0441, &[store(NONE, 2, 1, 1)]),
+    // strh w1, [x2, #2]
+    (0x7900_0441, &[store(NONE, 2, 2, 2)]),
+    // str d8, [sp, #8]
+    (0xfd00_07e8, &[store(NONE, 31, 8, 8)]),
+    // str q8, [sp, #16]
+    (0x3d80_07e8, &[store(NONE, 31, 16, 16)]),
+    // str s8, [sp, #4]
+    (0xbd00_07e8, &[store(NONE, 31, 4, 4)]),
+    // ldr d8, [sp, #8]
+    (0xfd40_07e8, &[]),
+    // ldr d8, [sp], #16
+    (0xfc41_07e8, &[copy(31, 31, 16)]),
+    // ldr x1, [x2, x3, lsl #3]
+    (0xf863_7841, &[element(1, 2, 3, 8, false)]),
+    // ldr x1, [x2, x3]
+    (0xf863_6841, &[Effect::Clobber(1 << 1)]),
+    // ldr w1, [x2, w3, uxtw #2]
+    (0xb863_5841, &[element(1, 2, 3, 4, false)]),
+    // ldrsw x1, [x2, x3, lsl #2]
+    (0xb8a3_7841, &[element(1, 2, 3, 4, true)]),
+    // ldrb w1, [x2, w3, uxtw]
+    (0x3863_4841, &[element(1, 2, 3, 1, false)]),
+    // ldrh w1, [x2, x3, lsl #1]
+    (0x7863_7841, &[element(1, 2, 3, 2, false)]),
+    // ldrsh w1, [x2, x3, lsl #1]
+    (0x78e3_7841, &[element(1, 2, 3, 2, true)]),
+    // ldr xzr, [x2, x3, lsl #3]
+    (0xf863_785f, &[]),
+    // str x1, [x2, x3]
+    (0xf823_6841, &[store(1, NONE, 0, 8)]),
+    // str w1, [x2, x3]
+    (0xb823_6841, &[store(NONE, NONE, 0, 4)]),
+    // str d1, [x2, x3]
+    (0xfc23_6841, &[]),
+    // prfm pldl1keep, [x2, x3]
+    (0xf8a3_6840, &[]),
+    // stp x29, x30, [sp, #-32]!
+    (0xa9be_7bfd, &[copy(31, 31, -32), store(29, 31, 0, 8), store(30, 31, 8, 8)]),
+    // stp x19, xzr, [sp, #16]
+    (0xa901_7ff3, &[store(19, 31, 16, 8), store(NONE, 31, 24, 8)]),
+    // stp w1, w2, [x3, #8]
+    (0x2901_0861, &[store(NONE, 3, 8, 4), store(NONE, 3, 12, 4)]),
+    // stp d8, d9, [sp, #16]
+    (0x6d01_27e8, &[store(NONE, 31, 16, 8), store(NONE, 31, 24, 8)]),
+    // stp q8, q9, [sp, #32]
+    (0xad01_27e8, &[store(NONE, 31, 32, 16), store(NONE, 31, 48, 16)]),
+    // ldp x29, x30, [sp], #32
+    (
+        0xa8c2_7bfd,
+        &[
+            Effect::Load { to: SCRATCH, base: 31, offset: 0 },
+            Effect::Load { to: 30, base: 31, offset: 8 },
+            copy(29, SCRATCH, 0),
+            copy(31, 31, 32),
+        ],
+    ),
+    // ldp x19, x20, [sp, #16]
+    (
+        0xa941_53f3,
+        &[
+            Effect::Load { to: SCRATCH, base: 31, offset: 16 },
+            Effect::Load { to: 20, base: 31, offset: 24 },
+            copy(19, SCRATCH, 0),
+        ],
+    ),
+    // ldp x1, x2, [x1]
+    (
+        0xa940_0821,
+        &[
+            Effect::Load { to: SCRATCH, base: 1, offset: 0 },
+            Effect::Load { to: 2, base: 1, offset: 8 },
+            copy(1, SCRATCH, 0),
+        ],
+    ),
+    // ldp w1, w2, [x3]
+    (0x2940_0861, &[Effect::Clobber(1 << 1), Effect::Clobber(1 << 2)]),
+    // ldp d8, d9, [sp], #16
+    (0x6cc1_27e8, &[copy(31, 31, 16)]),
+    // ldpsw x1, x2, [x3]
+    (0x6940_0861, &[Effect::Clobber(1 << 1), Effect::Clobber(1 << 2)]),
+    // st1 {v0.16b}, [x1]
+    (0x4c00_7020, &[store(NONE, 1, 0, 64)]),
+    // ld1 {v0.16b}, [x1]
+    (0x4c40_7020, &[]),
+    // st1 {v0.16b}, [x1], #16
+    (0x4c9f_7020, &[store(NONE, 1, 0, 64), Effect::Clobber(1 << 1)]),
+    // ld1 {v0.16b}, [x1], #16
+    (0x4cdf_7020, &[Effect::Clobber(1 << 1)]),
+    // st1 {v0.b}[1], [x1]
+    (0x0d00_0420, &[store(NONE, 1, 0, 64)]),
+    // ld1 {v0.b}[1], [x1], #1
+    (0x0ddf_0420, &[Effect::Clobber(1 << 1)]),
+    // mul x1, x2, x3
+    (0x9b03_7c41, &[Effect::Forget, Effect::Clobber(1 << 1)]),
+    // fmov x1, d0
+    (0x9e66_0001, &[Effect::Forget, Effect::Clobber(1 << 1)]),
+    // adr x1, 0x1010
+    (0x1000_0081, &[Effect::Constant { to: 1, value: 0x1010 }]),
+    // adrp x1, 0x3000
+    (0xd000_0001, &[Effect::Constant { to: 1, value: 0x3000 }]),
+];
+
+/// Whether an effect does something.
+fn is_effective(effect: &Effect) -> bool {
+    match effect {
+        Effect::Clobber(0) => false,
+        Effect::Copy { to, from, plus: 0 } => to != from,
+        _ => true,
+    }
+}
+
+#[test]
+fn instructions_have_the_effects_that_the_manual_describes() {
+    let mut wrong = Vec::new();
+    for (word, expected) in INSTRUCTIONS {
+        let mut effects = Vec::new();
+        let code = word.to_le_bytes();
+        let decoded = Aarch64::default().decode(&code, 0, 0x1000, &mut effects);
+        effects.retain(is_effective);
+        if decoded != Some((4, Next::Following)) || effects != *expected {
+            wrong.push(format!("{word:x}: {effects:?}, not {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
