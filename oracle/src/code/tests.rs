@@ -8,6 +8,7 @@ mod jump_tables;
 mod loops;
 mod order;
 mod sound_rows;
+mod state;
 
 use std::cell::Cell;
 
