@@ -49,6 +49,10 @@ pub struct Outcome {
     pub unreadable: u64,
 }
 
+/// What to do if a file has none of the selected functions.
+const NOT_FOUND: &str =
+    "the section describes no such function; without --function and --pc, dump prints all";
+
 /// Prints every SFrame section of the file or archive at `path`. Writes a line to `complaints` for each unreadable
 /// part that has no place in the output.
 ///
@@ -77,7 +81,7 @@ pub fn dump_file(
     }
     if dump.outcome.sections == 0 && !options.selection.is_all() {
         match (dump.has_section, dump.outcome.unreadable) {
-            (true, _) => dump.complain(&name, "no such function")?,
+            (true, _) => dump.complain(&name, NOT_FOUND)?,
             (false, 0) => dump.complain(&name, "no .sframe section")?,
             (false, _) => {}
         }
