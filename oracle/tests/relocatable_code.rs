@@ -9,9 +9,10 @@ use sframe_oracle::code::Code;
 use sframe_oracle::compare::{ProofSums, prove};
 use sframe_validator::elf::{Elf, ElfKind};
 
-/// Switches with a table of distances, a table of addresses, and a table without a limit, pushes of an address, a landing pad,
-/// and the switch that GCC makes if it does not optimise, also with a displacement, with which it is none. A case of the first is kept apart, as GCC does with code that is rarely executed. The `nop` of the second case has a
-/// CFA 8 bytes too high.
+/// Switches with a table of distances, a table of addresses, and a table without a limit, pushes of an address, and a landing
+/// pad. A case of the first is kept apart, as GCC does with code that is rarely executed. The `nop` of the second case has a
+/// CFA 8 bytes too high. `simple` is a switch as GCC makes it without optimisation. In `displaced`, the displacement of the
+/// `lea` makes the jump lead to an unknown place.
 const AMD64: &str = r#"
     .text
     .globl _start

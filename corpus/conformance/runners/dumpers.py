@@ -23,7 +23,7 @@ PROGBITS, STRTAB, GNU_SFRAME = 1, 3, 0x6FFFFFF4
 # Seconds and bytes, after which a program is stopped.
 PATIENCE, MOST = 5, 1 << 22
 # The largest number of words of a row that have a meaning: two each for CFA, RA and FP.
-WORDS = 6
+MOST_WORDS = 6
 
 
 class Unsupported(Exception):
@@ -55,13 +55,13 @@ def elf(section, data, sh_type):
 
 
 def has_row_with_more_words(section):
-    """Whether a row has more words than have a meaning."""
+    """Whether a row has more words than its CFA, RA and FP need."""
     try:
         found = reader.Section(bytes.fromhex(section["hex"]), int(section["address"], 16))
         rows = [row for function in found.functions for row in found.stored_rows(function)]
     except reader.Refused:
         return False
-    return any(len(words) > WORDS for _, _, words in rows)
+    return any(len(words) > MOST_WORDS for _, _, words in rows)
 
 
 def run(words, file):

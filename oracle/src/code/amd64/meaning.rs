@@ -55,20 +55,19 @@ fn load(instruction: &Instruction, to: Number, signed: bool) -> Effect {
     }
 }
 
-/// A load of an element of an array at a known distance into a register of 4 bytes.
+/// A load of 4 bytes, without an extension, from the sum of two registers: how GCC loads an element if it does not optimise.
 fn element_of_4_bytes(instruction: &Instruction) -> Option<Effect> {
     let to = instruction.op0_register();
-    let has_distance =
-        instruction.memory_index() != Register::None && instruction.memory_index_scale() == 1;
-    number(to)
-        .filter(|_| has_distance && to.is_gpr32())
-        .and_then(|to| element(instruction, to, false))
+    if !to.is_gpr32() || instruction.memory_index_scale() != 1 {
+        return None;
+    }
+    element(instruction, number(to)?, false)
 }
 
 /// A load of an element of an array: the index, or the distance that GCC has computed from it if it does not optimise, is
 /// in a register.
 fn element(instruction: &Instruction, to: Number, signed: bool) -> Option<Effect> {
-    // Most operands have none.
+    // First, because most operands have no index.
     let index = whole(instruction.memory_index())?;
     let size = u8::try_from(instruction.memory_size().size()).ok()?;
     let scale = u8::try_from(instruction.memory_index_scale()).ok()?;

@@ -1,21 +1,17 @@
 //! The effects of AArch64 instructions, by the Arm Architecture Reference Manual (C6). GNU as has assembled them.
 
+use super::effects::{copy, store};
 use crate::code::aarch64::Aarch64;
 use crate::code::effect::{Decoder, Effect, Key, NONE, Next, Number, SCRATCH};
-
-const fn copy(to: Number, from: Number, plus: i32) -> Effect {
-    Effect::Copy { to, from, plus }
-}
-
-const fn store(from: Number, base: Number, offset: i32, size: u8) -> Effect {
-    Effect::Store { from, base, offset, size }
-}
 
 const fn element(to: Number, base: Number, index: Number, size: u8, signed: bool) -> Effect {
     Effect::Element { to, base, offset: 0, index, scale: size, size, signed }
 }
 
-/// Instructions at 0x1000, and what they do. The number 31 is SP.
+/// Instructions at 0x1000, and what they do: which registers and bytes they read and write is from the manual, and how much of it
+/// is followed is our choice. What is not followed becomes unknown.
+///
+/// The number 31 is SP.
 const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // add x0, x1, #0x5
     (0x9100_1420, &[copy(0, 1, 5)]),

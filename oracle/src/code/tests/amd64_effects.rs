@@ -1,15 +1,8 @@
 //! The effects of AMD64 instructions, by the AMD64 Architecture Programmer's Manual (volume 3). GNU as has assembled them.
 
+use super::effects::{copy, store};
 use crate::code::amd64::Amd64;
 use crate::code::effect::{Decoder, Effect, NONE, Next, Number, SCRATCH};
-
-const fn copy(to: Number, from: Number, plus: i32) -> Effect {
-    Effect::Copy { to, from, plus }
-}
-
-const fn store(from: Number, base: Number, offset: i32, size: u8) -> Effect {
-    Effect::Store { from, base, offset, size }
-}
 
 /// An element at an index with a scale.
 const fn element(
@@ -23,8 +16,11 @@ const fn element(
     Effect::Element { to, base, offset, index, scale, size, signed }
 }
 
-/// Instructions at 0x1000, and what they do. Registers have their DWARF numbers (psABI, figure 3.36): RAX, RDX, RCX, RBX, RSI,
-/// RDI, RBP, RSP.
+/// Instructions at 0x1000, and what they do: which registers and bytes they read and write is from the manual, and how much of it
+/// is followed is our choice. What is not followed becomes unknown.
+///
+/// Registers have their DWARF numbers (psABI, figure 3.36): RAX, RDX, RCX, RBX, RSI, RDI,
+/// RBP, RSP.
 const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // push %rbp
     (b"\x55", &[copy(7, 7, -8), store(6, 7, 0, 8)]),

@@ -9,18 +9,26 @@ use crate::code::table::Tables;
 /// RAX and RDX, about which nothing is known; RBP and R12, which hold the caller's values; no register.
 const REGISTERS: [Number; 5] = [0, 1, 6, 12, NONE];
 
+pub(super) const fn copy(to: Number, from: Number, plus: i32) -> Effect {
+    Effect::Copy { to, from, plus }
+}
+
+pub(super) const fn store(from: Number, base: Number, offset: i32, size: u8) -> Effect {
+    Effect::Store { from, base, offset, size }
+}
+
 /// Effects of all kinds that may be skipped, on registers of all kinds.
 fn effects() -> Vec<Effect> {
     let mut effects = vec![Effect::Forget, Effect::Clobber(0), Effect::Clobber(0b11)];
     for a in REGISTERS {
         for b in REGISTERS {
             effects.extend([
-                Effect::Copy { to: a, from: b, plus: 0 },
-                Effect::Copy { to: a, from: b, plus: 8 },
+                copy(a, b, 0),
+                copy(a, b, 8),
                 Effect::Narrow { to: a, from: b, most: u32::MAX },
                 Effect::Narrow { to: a, from: b, most: 0xff },
                 Effect::Load { to: a, base: b, offset: 0 },
-                Effect::Store { from: a, base: b, offset: 0, size: 8 },
+                store(a, b, 0, 8),
                 Effect::Subtract { to: a, a, b },
                 Effect::Add { to: a, a, b, shift: 0, signed: false },
                 Effect::Extend { to: a, from: b },

@@ -3,6 +3,7 @@
 
 use sframe_validator::Abi;
 
+use super::effects::copy;
 use crate::code::effect::{Condition, Effect, Key, NONE, Number};
 use crate::code::state::State;
 use crate::code::table::Tables;
@@ -12,10 +13,6 @@ fn after(effects: &[Effect]) -> State {
     let mut state = State::entry(Abi::Amd64);
     state.apply_all(effects, &mut Tables::default());
     state
-}
-
-const fn copy(to: Number, from: Number, plus: i32) -> Effect {
-    Effect::Copy { to, from, plus }
 }
 
 const fn constant(to: Number, value: i64) -> Effect {

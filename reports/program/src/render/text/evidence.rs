@@ -61,7 +61,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// The number of the line whose row contains a PC: the first of those that start last, up to there.
+/// The number of the line whose row contains a PC; of the first such line if both tables have a row that starts there.
 fn line_of(pc: u64, lines: &[TableLine<'_>]) -> usize {
     let start = lines.iter().map(|line| line.start).filter(|start| start.0 <= pc).max();
     lines.iter().position(|line| Some(line.start) == start).unwrap_or(0)
