@@ -157,7 +157,7 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Print a whole section: header, functions, rows
     Dump(DumpArgs),
-    /// Show what SFrame and CFI say about a PC
+    /// Show what SFrame, CFI and the machine code say about a PC
     ///
     /// The answer has the function, the source line, the instruction, the row of each witness, and whether they agree.
     Lookup(LookupArgs),
