@@ -15,6 +15,7 @@ mod step;
 mod together;
 
 pub use end::End;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) use expression::{Context, Evaluator};
 pub use memory::Memory;
 pub use registers::{Cursor, Registers};

@@ -17,10 +17,6 @@ pub(crate) struct Line {
     /// The first address after it.
     pub(crate) end: u64,
     /// Whether the process can change it.
-    #[cfg_attr(
-        not(all(target_os = "linux", target_arch = "x86_64")),
-        expect(dead_code, reason = "only traces need it")
-    )]
     pub(crate) writable: bool,
     /// Whether code in it can be executed.
     pub(crate) executable: bool,
