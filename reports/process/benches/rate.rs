@@ -5,11 +5,11 @@
 //! Both take turns in one run, on one processor, because the machine's speed changes. The program must have one thread.
 //! The benchmark fails if the trace has less than two thirds of the rate.
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn main() -> ExitCode {
+    use std::ffi::OsString;
     use std::sync::Arc;
 
     use sframe_process::trace::{TraceOptions, bare_steps, trace};
