@@ -84,13 +84,21 @@ mod aarch64 {
 
     /// Instructions are always stored in little-endian order (Arm ARM B2.6.2).
     pub(super) fn instructions(code: &[u8], address: u64) -> impl Iterator<Item = Instruction> {
-        let places = (address..).step_by(4);
-        code.as_chunks().0.iter().zip(places).map_while(|(bytes, address)| {
-            let decoded = decoder::decode(u32::from_le_bytes(*bytes))?;
+        code.as_chunks().0.iter().zip(0..).map_while(move |(bytes, index)| {
+            let address = address.checked_add(index * 4)?;
+            let word = u32::from_le_bytes(*bytes);
+            let decoded = decoder::decode(word).filter(|_| !is_reserved_shift(word))?;
             let text = decoded.display_at(address).to_string();
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             Some(Instruction { address, bytes: bytes.to_vec(), text })
         })
+    }
+
+    /// Whether this is a shift of a SIMD scalar by an immediate whose `immh`, the width of the elements, is 0. It is
+    /// reserved (Arm ARM C4.1, "Advanced SIMD scalar shift by immediate"), but decoded by disarm64 0.2, which overflows
+    /// when it computes the distance of such a shift to the left.
+    fn is_reserved_shift(word: u32) -> bool {
+        word & 0xdff8_0400 == 0x5f00_0400
     }
 }
 
@@ -126,6 +134,26 @@ mod tests {
         let wanted = ["stp x29, x30, [sp, #-16]!", "add x29, sp, #0x0", "paciasp", "ret x30"];
         assert_eq!(all.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), wanted);
         assert_eq!(texts(Abi::Aarch64Little, &code, 0x1008).first(), all.get(2));
+    }
+
+    /// objdump prints `.inst 0x5f005400 ; undefined` for the second word, and likewise for the others, but `shl d0, d0,
+    /// #0` for 0x5f405400.
+    #[test]
+    fn reserved_shifts_end_the_list() {
+        for word in [0x5f00_5400, 0x7f07_5400, 0x7f00_6400, 0x5f00_7400, 0x5f00_0400, 0x7f00_9c00] {
+            let code = [0xd503_201f, word, 0xd503_201f].map(u32::to_le_bytes).concat();
+            assert_eq!(texts(Abi::Aarch64Little, &code, 0x1000), [(0x1000, "nop".to_owned())]);
+        }
+        let shift = texts(Abi::Aarch64Little, &0x5f40_5400_u32.to_le_bytes(), 0x1000);
+        assert_eq!(shift, [(0x1000, "shl d0, d0, #0".to_owned())]);
+    }
+
+    #[test]
+    fn addresses_end_with_the_address_space() {
+        let nops = [0xd503_201f_u32.to_le_bytes(); 3].concat();
+        let last = u64::MAX - 3;
+        let all = disassemble(Abi::Aarch64Little, &nops, last - 4, last - 4, 8);
+        assert_eq!(all.iter().map(|nop| nop.address).collect::<Vec<_>>(), [last - 4, last]);
     }
 
     #[test]
