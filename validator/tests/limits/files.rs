@@ -190,6 +190,9 @@ fn the_segment_for_readers() {
     let offset = shared(V3, 5).with(|host| host.segment().offset += 8).bytes();
     let field = findings(&offset, "segment-address")[0].field.clone().expect("one");
     assert_eq!((field.name, &*field.allowed), ("p_offset", "0x240"));
+    // A relocatable object has no addresses yet.
+    let reader = *shared(V3, 5).segment();
+    assert_eq!(in_object(|host| host.segments.push(reader)), NONE);
     for flags in [5, 6, 0] {
         assert_eq!(with(|host| host.segment().flags = flags), ["segment-permissions"]);
     }
