@@ -32,6 +32,9 @@ impl Form {
         if function.signal && self.version == Version::V3 {
             builder = builder.signal_frame();
         }
+        if function.flexible {
+            builder = builder.flexible();
+        }
         if function.pauth_key_b {
             builder = builder.pauth_key_b();
         }

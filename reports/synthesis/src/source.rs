@@ -141,6 +141,7 @@ pub(crate) fn read_function(
         pauth_key_b: cie.pauth_key_b,
         block: None,
         start_width: None,
+        flexible: false,
         rows: rows.map_err(|_| Cause::Unreadable)?,
     })
 }
