@@ -28,6 +28,7 @@ pub(crate) fn form(release: Release, abi: Abi, place: Place) -> Form {
         pcrel: release == Release::V2_47_50,
         // observed: the assembler for s390x pads the sections of objects.
         padded: abi == Abi::S390x && place == Place::Relocatable,
+        zero_slots: abi == Abi::S390x,
     }
 }
 
@@ -59,7 +60,12 @@ impl<'s, 'e, 'c> Functions<'s, 'e, 'c> {
         if source.is_stub(fde.start()) {
             return lose(losses, fde, Cause::Plt);
         }
-        match describe(fde, release, form) {
+        let described = match source.labels.are_in(fde) {
+            // observed: "CFI insn CFI_label", in every release.
+            true => Err(Cause::UnsupportedEscape),
+            false => describe(fde, release, form),
+        };
+        match described {
             Ok((function, measured)) => found(function, measured),
             Err(own) => {
                 // The rows show more than the instruction at which the assembler gave up.
@@ -75,6 +81,7 @@ impl<'s, 'e, 'c> Functions<'s, 'e, 'c> {
     }
 
     /// Passes the entries that the linker writes for stubs to `found`.
+    // observed: it writes none if no input describes a function.
     pub(crate) fn finish(&self, found: Found<'_>) {
         for function in self.stubs.entries() {
             if let Some(measured) = measure(&self.form, &function) {

@@ -72,6 +72,7 @@ mod forecast;
 mod forecaster;
 mod gnu;
 mod insert;
+mod labels;
 mod measure;
 mod model;
 mod pattern;

@@ -173,7 +173,7 @@ fn slot_word(form: &Form, rule: Recovery) -> Option<i64> {
     match rule {
         // Odd words are registers here, and 0 means that RA is not saved.
         Recovery::AtCfa(offset) if registers && offset % 2 != 0 => None,
-        Recovery::AtCfa(0) if form.abi == Abi::S390x => None,
+        Recovery::AtCfa(0) if form.abi == Abi::S390x && !form.zero_slots => None,
         Recovery::AtCfa(offset) => Some(offset),
         Recovery::RegisterOffset { register, offset: 0 } if registers => {
             Some(i64::from(register.0.checked_mul(2)?) | 1)

@@ -46,6 +46,7 @@ pub(super) fn translate(fde: &Fde<'_>, release: Release) -> Result<Translated, C
     for instruction in cfi.initial_instructions(fde.cie()).take(MAX_INITIAL).flatten() {
         translator.execute(&instruction)?;
     }
+    translator.is_nop = false;
     for instruction in fde.instructions() {
         translator.execute(&instruction.map_err(|_| Cause::Unreadable)?)?;
     }
@@ -91,6 +92,8 @@ pub(super) struct Translator<'c> {
     is_tracked: bool,
     remembered: Option<State>,
     ended: Vec<Ended>,
+    /// Whether `DW_CFA_nop` was the last instruction: unless it fills up the entry, `.cfi_escape` made it.
+    is_nop: bool,
     /// Whether an instruction needed flexible rows.
     flexible: bool,
     /// Whether one in the row that is being made did.
@@ -108,6 +111,7 @@ impl<'c> Translator<'c> {
             is_tracked: false,
             remembered: None,
             ended: Vec::new(),
+            is_nop: false,
             flexible: false,
             is_row_flexible: false,
         }
@@ -148,6 +152,10 @@ impl<'c> Translator<'c> {
     }
 
     fn execute(&mut self, instruction: &Instruction) -> Result<(), Cause> {
+        let was_nop = core::mem::replace(&mut self.is_nop, *instruction == Instruction::Nop);
+        if was_nop && !self.is_nop && !self.is_latest() {
+            return Err(Cause::UnsupportedEscape);
+        }
         match *instruction {
             Instruction::AdvanceLoc(delta) => {
                 let bytes = delta.saturating_mul(self.fde.cie().code_alignment_factor);
@@ -176,6 +184,8 @@ impl<'c> Translator<'c> {
                 state.frame.ra_signed = !state.frame.ra_signed;
                 Ok(())
             }
+            // observed: 2.40 takes it for AArch64's instruction of the same number, which AMD64 has no bit for.
+            Instruction::WindowSave if self.release == Release::V2_40 => self.change().map(drop),
             _ => {
                 accept(self, instruction)?;
                 if self.is_latest() { self.execute_latest(instruction) } else { Ok(()) }
