@@ -94,6 +94,8 @@ pub(super) struct Translator<'c> {
     ended: Vec<Ended>,
     /// Whether `DW_CFA_nop` was the last instruction: unless it fills up the entry, `.cfi_escape` made it.
     is_nop: bool,
+    /// Whether the last other instruction was an advance, which directives never leave at the end.
+    is_advance: bool,
     /// Whether an instruction needed flexible rows.
     flexible: bool,
     /// Whether one in the row that is being made did.
@@ -112,6 +114,7 @@ impl<'c> Translator<'c> {
             remembered: None,
             ended: Vec::new(),
             is_nop: false,
+            is_advance: false,
             flexible: false,
             is_row_flexible: false,
         }
@@ -155,6 +158,10 @@ impl<'c> Translator<'c> {
         let was_nop = core::mem::replace(&mut self.is_nop, *instruction == Instruction::Nop);
         if was_nop && !self.is_nop && !self.is_latest() {
             return Err(Cause::UnsupportedEscape);
+        }
+        if !self.is_nop {
+            let is_advance = |of| matches!(of, Instruction::AdvanceLoc(_) | Instruction::SetLoc(_));
+            self.is_advance = is_advance(*instruction);
         }
         match *instruction {
             Instruction::AdvanceLoc(delta) => {
@@ -254,6 +261,9 @@ impl<'c> Translator<'c> {
 
     /// Adds the last row, whether an instruction was tracked in it or not, and sets the ends of all rows.
     fn finish(mut self) -> Result<Translated, Cause> {
+        if self.is_advance && !self.is_latest() {
+            return Err(Cause::UnsupportedEscape);
+        }
         self.end_row()?;
         // observed: 2.47.50 writes an entry without rows.
         if self.ended.is_empty() && !self.is_latest() {
@@ -278,7 +288,7 @@ impl<'c> Translator<'c> {
         self.accept_base(register)?;
         self.current.get_or_insert(State::EMPTY);
         self.change()?.frame.cfa = Cfa::RegisterOffset { register, offset };
-        fits(offset)
+        self.accept_offset(offset)
     }
 
     /// The offset is that of the last row that ended (`register-in-place`).
@@ -307,7 +317,7 @@ impl<'c> Translator<'c> {
             Cfa::Expression(_) | Cfa::Undefined => return Err(Cause::NoInitialRules),
         };
         self.change()?.frame.cfa = cfa;
-        fits(offset)
+        self.accept_offset(offset)
     }
 
     /// `.cfi_escape` of the memory at FP plus an offset of one byte.
@@ -395,10 +405,4 @@ impl<'c> Translator<'c> {
         *self.change()? = remembered;
         Ok(())
     }
-}
-
-/// Whether the offset of a CFA fits in a data word.
-// observed: 2.47.50, ".cfi_def_cfa_offset with unsupported offset value".
-fn fits(offset: i64) -> Result<(), Cause> {
-    i32::try_from(offset).map(drop).map_err(|_| Cause::OffsetRange)
 }

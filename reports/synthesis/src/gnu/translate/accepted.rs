@@ -4,6 +4,7 @@
 use sframe_oracle::cfi::Instruction;
 use sframe_oracle::coverage::Cause;
 use sframe_validator::Abi;
+use sframe_validator::section::{S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
 use sframe_validator::unwind::{Cfa, Expression, Register};
 
 use super::Translator;
@@ -31,6 +32,19 @@ impl Translator<'_> {
             }
             Release::V2_44 | Release::V2_47_50 => Err(Cause::CfaRegister),
         }
+    }
+
+    /// Checks the offset of a CFA, which a data word has to hold.
+    ///
+    /// # Errors
+    /// The cause why the release gives up.
+    // observed: 2.47.50, ".cfi_def_cfa_offset with unsupported offset value". Older releases give up on the file.
+    pub(super) fn accept_offset(&self, offset: i64) -> Result<(), Cause> {
+        let word = match self.abi {
+            Abi::S390x => offset.saturating_sub(S390X_CFA_ADJUSTMENT) / S390X_CFA_FACTOR,
+            Abi::Amd64 | Abi::Aarch64Big | Abi::Aarch64Little => offset,
+        };
+        i32::try_from(word).map(drop).map_err(|_| Cause::OffsetRange)
     }
 
     /// Checks the base register of a CFA whose offset changes: here, 2.40 looks at it.
