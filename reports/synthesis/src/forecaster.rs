@@ -88,8 +88,9 @@ impl Forecaster {
             (Some(mut made), _) => {
                 let tally = &mut made.tally;
                 let is_collected = self.gc_sections && place != Place::Relocatable;
-                if tally.is_any() && !is_collected {
-                    made.functions.finish(&mut |function, measured| {
+                if !is_collected {
+                    let is_described = tally.is_any();
+                    made.functions.finish(is_described, &made.losses, &mut |function, measured| {
                         tally.add(&function, &measured);
                     });
                 }

@@ -80,9 +80,15 @@ impl<'s, 'e, 'c> Functions<'s, 'e, 'c> {
         }
     }
 
-    /// Passes the entries that the linker writes for stubs to `found`.
-    // observed: it writes none if no input describes a function.
-    pub(crate) fn finish(&self, found: Found<'_>) {
+    /// Passes the entries that the linker writes for stubs to `found`, if there are other functions, which are described
+    /// or lost.
+    // observed: it writes none if no input has a section; nor if no input describes a function, except on s390x, where
+    // assemblers fill up the header.
+    pub(crate) fn finish(&self, is_described: bool, losses: &Losses, found: Found<'_>) {
+        let is_padded = self.source.abi == Abi::S390x && losses.first().is_some();
+        if !is_described && !is_padded {
+            return;
+        }
         for function in self.stubs.entries() {
             if let Some(measured) = measure(&self.form, &function) {
                 found(function, measured);

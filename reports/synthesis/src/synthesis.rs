@@ -165,9 +165,7 @@ impl<'s, 'e, 'c> Plan<'s, 'e, 'c> {
             found(function, measured);
         };
         self.source.each(|fde, context| functions.visit((fde, context), &mut losses, found));
-        if is_any.get() {
-            functions.finish(found);
-        }
+        functions.finish(is_any.get(), &losses, found);
         losses.sorted()
     }
 
@@ -205,9 +203,9 @@ impl<'c> Functions<'_, '_, 'c> {
     }
 
     /// Passes the functions that come last to `found`.
-    pub(crate) fn finish(&self, found: Found<'_>) {
+    pub(crate) fn finish(&self, is_described: bool, losses: &Losses, found: Found<'_>) {
         if let Functions::Gnu(functions) = self {
-            functions.finish(found);
+            functions.finish(is_described, losses, found);
         }
     }
 }

@@ -150,7 +150,11 @@ fn functions_need_no_code() {
     let elsewhere = "\t.section .rodata\nf:\t.cfi_startproc\n\t.zero 8\n\t.cfi_endproc\n";
     for assembler in assemblers(&folder) {
         for text in [empty, elsewhere] {
-            assert_eq!(assembler.difference(text), Some(Ok(usize::from(text == elsewhere))), "{text}");
+            assert_eq!(
+                assembler.difference(text),
+                Some(Ok(usize::from(text == elsewhere))),
+                "{text}"
+            );
         }
     }
 }
@@ -164,7 +168,8 @@ const TOGETHER: usize = 8;
 fn random_functions_are_translated_as_by_each_release() {
     let folder = sframe_corpus::folder!("random");
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let (count, seed) = (number("SFRAME_FUNCTIONS").unwrap_or(24), number("SFRAME_SEED").unwrap_or(1));
+    let (count, seed) =
+        (number("SFRAME_FUNCTIONS").unwrap_or(24), number("SFRAME_SEED").unwrap_or(1));
     for assembler in assemblers(&folder) {
         let (mut compared, mut refused, mut different) = (0, 0, Vec::new());
         let functions: Vec<String> = (seed..seed + count)

@@ -28,12 +28,17 @@ fn sources(abi: Abi) -> [String; 4] {
     let call = call(abi);
     let head = "\t.text\n\t.globl f\n\t.type f, %function\nf:\n";
     let fp = abi.fp().0;
-    let unused = "\t.section .text.unused, \"ax\", %progbits\n\t.cfi_startproc\n\t.zero 8\n\t.cfi_endproc\n";
-    let described = format!("{head}\t.cfi_startproc\n\t{call}\n\t.cfi_def_cfa_offset 176\n\t{call}\n\t.cfi_endproc\n");
+    let unused =
+        "\t.section .text.unused, \"ax\", %progbits\n\t.cfi_startproc\n\t.zero 8\n\t.cfi_endproc\n";
+    let described = format!(
+        "{head}\t.cfi_startproc\n\t{call}\n\t.cfi_def_cfa_offset 176\n\t{call}\n\t.cfi_endproc\n"
+    );
     [
         described.clone(),
         format!("{head}\t{call}\n"),
-        format!("{head}\t.cfi_startproc\n\t{call}\n\t.cfi_val_offset {fp}, 0\n\t{call}\n\t.cfi_endproc\n"),
+        format!(
+            "{head}\t.cfi_startproc\n\t{call}\n\t.cfi_val_offset {fp}, 0\n\t{call}\n\t.cfi_endproc\n"
+        ),
         described + unused,
     ]
 }

@@ -15,12 +15,8 @@ use sframe_synthesis::Release;
 use sframe_validator::Abi;
 
 /// `.cfi_escape` of an instruction that has a directive, which leaves the same bytes.
-const ESCAPED: [&str; 4] = [
-    "cfi-common-3.s",
-    "listing.s",
-    "cfi-sframe-x86_64-empty-2.s",
-    "cfi-sframe-x86_64-empty-3.s",
-];
+const ESCAPED: [&str; 4] =
+    ["cfi-common-3.s", "listing.s", "cfi-sframe-x86_64-empty-2.s", "cfi-sframe-x86_64-empty-3.s"];
 
 /// Unpacks the inputs of an archive into a folder, and returns them.
 fn unpack(archive: &Path, folder: &Path) -> Vec<PathBuf> {

@@ -41,16 +41,15 @@ pub(super) fn written(mut frame: Frame, flexible: bool, release: Release, abi: A
 
 /// The offset of RA's slot, cut to the words that the rest of the row needs (`return-offset-cut`).
 fn cut(offset: i64, frame: &Frame) -> i64 {
-    let (Cfa::RegisterOffset { register, offset: base } | Cfa::Dereference { register, offset: base }) =
-        frame.cfa
+    let (Cfa::RegisterOffset { register, offset: base }
+    | Cfa::Dereference { register, offset: base }) = frame.cfa
     else {
         return offset;
     };
     let rest = match frame.fp {
         Recovery::AtCfa(offset) => [offset, 0],
-        Recovery::RegisterOffset { register, offset } | Recovery::AtRegister { register, offset } => {
-            [offset, control(register)]
-        }
+        Recovery::RegisterOffset { register, offset }
+        | Recovery::AtRegister { register, offset } => [offset, control(register)],
         _ => [0, 0],
     };
     let values = [base, control(register), rest[0], rest[1]];

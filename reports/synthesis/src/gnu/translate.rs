@@ -323,9 +323,9 @@ impl<'c> Translator<'c> {
     /// `.cfi_escape` of the memory at FP plus an offset of one byte.
     fn def_cfa_expression(&mut self, expression: Expression) -> Result<(), Cause> {
         let is_loaded = self.fde.cfi().expression(expression).get(2..) == Some(&[DEREFERENCE]);
-        let short = self.short(expression).filter(|(base, _)| {
-            is_loaded && self.abi == Abi::Amd64 && *base == self.abi.fp()
-        });
+        let short = self
+            .short(expression)
+            .filter(|(base, _)| is_loaded && self.abi == Abi::Amd64 && *base == self.abi.fp());
         let (register, offset) = short.ok_or(Cause::CfaExpressionForm)?;
         self.use_flexible();
         self.change()?.frame.cfa = Cfa::Dereference { register, offset };
@@ -336,7 +336,8 @@ impl<'c> Translator<'c> {
     pub(super) fn short(&self, expression: Expression) -> Option<(Register, i64)> {
         let bytes = self.fde.cfi().expression(expression);
         let [operation, offset, ..] = bytes else { return None };
-        let base = operation.checked_sub(0x70).map_or(frames::NO_REGISTER, |base| Register(base.into()));
+        let base =
+            operation.checked_sub(0x70).map_or(frames::NO_REGISTER, |base| Register(base.into()));
         let offset = i64::from(*offset);
         Some((base, if offset & 0x40 == 0 { offset } else { offset - 0x80 }))
     }

@@ -97,7 +97,10 @@ pub fn difference(plain: &[u8], real: &[u8], release: Release) -> Result<usize, 
     let different = ours.keys().chain(theirs.keys()).find(|key| ours.get(key) != theirs.get(key));
     if let Some(start) = different {
         let (ours, theirs) = (ours.get(start), theirs.get(start));
-        return Err(format!("{start:x?}: forecast {ours:x?}, real {theirs:x?}, {:?}", alone.losses));
+        return Err(format!(
+            "{start:x?}: forecast {ours:x?}, real {theirs:x?}, {:?}",
+            alone.losses
+        ));
     }
     let predicted = alone.section.map(|section| section.size);
     if predicted != size {

@@ -116,7 +116,8 @@ impl Maker<'_> {
     }
 
     fn slot(&mut self) -> i64 {
-        let slots = if self.is_large { self.random.choose(&[20, 200, 5000, 1_000_000]) } else { 20 };
+        let slots =
+            if self.is_large { self.random.choose(&[20, 200, 5000, 1_000_000]) } else { 20 };
         8 * (self.random.below(slots + 3) - slots)
     }
 

@@ -97,7 +97,8 @@ pub(super) fn accept(state: &Translator<'_>, instruction: &Instruction) -> Resul
 
 /// Whether the release accepts `.cfi_escape` of an expression for a register: an operation and a byte.
 fn is_expression(state: &Translator<'_>, register: Register, expression: Expression) -> bool {
-    let is_ruled = register == state.abi.sp() || register == state.abi.ra() && state.is_saved(register);
+    let is_ruled =
+        register == state.abi.sp() || register == state.abi.ra() && state.is_saved(register);
     let is_short = expression.length == 2 && state.short(expression).is_some();
     state.is_latest() && !is_ruled && is_short
 }
