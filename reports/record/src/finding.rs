@@ -1,5 +1,7 @@
 //! Findings, with the tables of rows for those where SFrame and CFI differ.
 
+mod owned;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

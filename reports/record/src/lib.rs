@@ -17,6 +17,7 @@ pub mod catalogue;
 mod coverage;
 mod demangle;
 mod elf_type;
+mod events;
 mod finding;
 pub mod forecast;
 mod instruction;
@@ -44,6 +45,7 @@ pub use coverage::{
 };
 pub use demangle::demangle;
 pub use elf_type::ElfType;
+pub use events::{Events, Tail};
 pub use finding::{
     Code, Difference, Directive, Field, Finding, Function, Part, Side, Similar, SourceLine,
     TableLine,

@@ -30,7 +30,8 @@ pub(super) fn run(args: &ForecastArgs) -> io::Result<Exit> {
     };
     limit_memory(&mut options, &args.resources);
     let shown = Shown { all: false, known: false, findings: false };
-    let outputs = Outputs { output: &args.output, gates: &GateArgs::default(), shown };
+    let gates = GateArgs::default();
+    let outputs = Outputs { output: &args.output, gates: &gates, policy: None, shown };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
         scan(inputs, &options, args.resources.threads, sink)
     };

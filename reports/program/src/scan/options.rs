@@ -79,8 +79,6 @@ pub struct CheckOptions {
     pub stop: Option<Arc<AtomicBool>>,
     /// Hash every ELF file, for [`Record::content`](sframe_record::Record::content).
     pub hash: bool,
-    /// Report every finding, not only the first ones of each rule.
-    pub all: bool,
     /// Report the producers of each file, also of those without findings.
     pub producers: bool,
     /// The limits of unpacking.
@@ -113,7 +111,6 @@ impl Default for CheckOptions {
             policy: Policy::default(),
             stop: None,
             hash: false,
-            all: false,
             producers: false,
             limits: Limits::default(),
             waiting: WAITING,
