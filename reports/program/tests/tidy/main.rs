@@ -5,6 +5,7 @@
 mod comments;
 mod imports;
 mod names;
+mod promises;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -137,4 +138,16 @@ fn the_readme_is_short() {
     );
     let wide = text.lines().find(|line| line.chars().count() > width);
     assert_eq!(wide, None, "README.md has a line of more than {width} characters");
+}
+
+/// Each published package of the workspace has a line for users.
+#[test]
+fn the_libraries_are_listed() {
+    let read = |name: &str| fs::read_to_string(repository().join(name)).expect("text");
+    let (manifest, page) = (read("Cargo.toml"), read("docs/library.md"));
+    let (_, published) = manifest.split_once("[workspace.dependencies]\n").expect("packages");
+    let names = published.lines().map_while(|line| line.split_once(" = ")).map(|(name, _)| name);
+    let missing: Vec<&str> =
+        names.filter(|name| !page.contains(&format!("| `{name}` |"))).collect();
+    assert_eq!(missing, [""; 0], "list these packages in docs/library.md");
 }

@@ -161,6 +161,9 @@ fn the_program_itself_conforms() {
         .collect();
     assert!(failures.is_empty(), "{failures:#?}");
     assert_eq!(status, Some(0));
+    let page = sframe_corpus::repository().join("docs/readers.md");
+    let files = format!("runs any reader of SFrame on {} files", cases(&report).len());
+    assert!(std::fs::read_to_string(page).expect("text").contains(&files), "readers.md: {files}");
     for (file, case) in cases(&report).into_iter().filter(|(_, case)| case["kind"] == "defect") {
         let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
             .args(["--format", "json"])
