@@ -12,6 +12,7 @@ use clap::ValueEnum;
 use sframe_validator::check::Options;
 use sframe_validator::finding::Keep;
 
+use super::args::consumers::Consumers;
 use super::args::inputs::InputArgs;
 use super::args::policy::{GateArgs, PolicyArgs};
 use super::args::{CheckArgs, Format, Oracle, OutputArgs, ResourceArgs, WhatArgs};
@@ -120,6 +121,8 @@ pub(super) fn shown_options(
     output: &OutputArgs,
 ) -> io::Result<CheckOptions> {
     let policy = super::policy::policy(policy)?;
+    let others = what.consumers.iter().flat_map(Consumers::answered_by);
+    others.into_iter().try_for_each(|message| complain(&message))?;
     let mut options = what_options(what);
     // The first findings of each rule do not show which of the others the policy is about.
     if gates.write_baseline.is_some() || policy.needs_each_finding() {
@@ -167,7 +170,7 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
         thorough: args.thorough,
         call_sites: args.call_sites,
         forecast: args.forecast.clone(),
-        consumers: args.consumers.clone().unwrap_or_default().0,
+        consumers: args.consumers.clone().unwrap_or_default().all,
         debug_dirs: args.debug_dir.clone(),
         limits: args.unpack.limits.limits(),
         ..CheckOptions::default()
