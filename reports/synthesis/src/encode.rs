@@ -68,7 +68,8 @@ impl Form {
             Recovery::AtCfa(offset) => i32::try_from(offset).ok(),
             _ => None,
         };
-        let cfa = i32::try_from((offset - S390X_CFA_ADJUSTMENT) / S390X_CFA_FACTOR).ok()?;
+        let cfa =
+            i32::try_from(offset.saturating_sub(S390X_CFA_ADJUSTMENT) / S390X_CFA_FACTOR).ok()?;
         let mut values = vec![cfa, slot(frame.ra)?];
         if frame.fp != Recovery::Unchanged {
             values.push(slot(frame.fp)?);

@@ -14,7 +14,7 @@ use sframe_validator::Abi;
 
 /// Functions that every release assembles: directives without `.cfi_`, where `n` is an instruction, and SP, FP and RA
 /// stand for the machine's registers. `simple` comes first.
-const EVERY: [&str; 56] = [
+const EVERY: [&str; 62] = [
     "n;def_cfa_offset 16;n;def_cfa_register 3;adjust_cfa_offset 8000;n;def_cfa_register SP;def_cfa_offset 16032;n",
     "n;def_cfa_register 3;n;def_cfa_offset 16;n",
     "n;def_cfa_register 3;def_cfa FP,16;n",
@@ -71,6 +71,12 @@ const EVERY: [&str; 56] = [
     "n;def_cfa_register FP;escape 0x2e,0x10;n;def_cfa_register SP;n",
     "n;escape 0x2e,0;n",
     "n;label inside;n;def_cfa_offset 16;n",
+    "n;escape 0x05,3,2;n",
+    "n;escape 0x06,3;n",
+    "n;escape 0x11,3,2;n",
+    "n;escape 0x2f,3,2;n",
+    "n;escape 0x15,3,2;n",
+    "n;offset 3,-16;n;offset 3,16;n;restore 3;n;val_offset 3,16;n;val_offset 3,-16;n",
 ];
 
 /// Functions on which the older releases stop with an internal error.

@@ -14,7 +14,7 @@ use sframe_validator::unwind::{Cfa, CodeAddress, Expression, Frame, Recovery, Re
 
 use super::frames;
 use super::release::Release;
-use accepted::accept;
+use accepted::{accept, is_directive};
 
 /// The maximum number of a CIE's instructions that are executed for one of its functions: producers write about five,
 /// and a long CIE that many functions share must not multiply the work.
@@ -47,8 +47,16 @@ pub(super) fn translate(fde: &Fde<'_>, release: Release) -> Result<Translated, C
         translator.execute(&instruction)?;
     }
     translator.is_nop = false;
-    for instruction in fde.instructions() {
-        translator.execute(&instruction.map_err(|_| Cause::Unreadable)?)?;
+    let mut instructions = fde.instructions();
+    loop {
+        let place = usize::try_from(instructions.offset()).map_err(|_| Cause::Unreadable)?;
+        let Some(instruction) = instructions.next() else { break };
+        let instruction = instruction.map_err(|_| Cause::Unreadable)?;
+        let code = cfi.data().get(place).copied().unwrap_or(0);
+        if !is_directive(code, &instruction) {
+            return Err(Cause::UnsupportedEscape);
+        }
+        translator.execute(&instruction)?;
     }
     translator.finish()
 }
