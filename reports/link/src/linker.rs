@@ -193,15 +193,14 @@ fn recognise(line: &str) -> (Linker, Option<String>) {
 }
 
 fn gnu_ld((major, minor): (u32, u32)) -> (Linker, Option<String>) {
-    let unlike =
-        |seen: &str| Some(format!("GNU ld {seen} was observed, and this is {major}.{minor}"));
+    let unlike = |seen: &str| Some(format!("GNU ld {seen} observed, and this is {major}.{minor}"));
     match (major, minor) {
         (2, 40) => (Linker::Ld240, None),
         (2, 44) => (Linker::Ld244, None),
         (2, 47) => (Linker::Ld247, None),
-        (2, 41..=43) => (Linker::Ld244, unlike("2.44")),
-        (2, 46 | 48..) => (Linker::Ld247, unlike("2.47")),
-        _ => (Linker::Other, unlike("2.40, 2.44 and 2.47")),
+        (2, 41..=43) => (Linker::Ld244, unlike("2.44 was")),
+        (2, 46 | 48..) => (Linker::Ld247, unlike("2.47 was")),
+        _ => (Linker::Other, unlike("2.40, 2.44 and 2.47 were")),
     }
 }
 
