@@ -33,13 +33,15 @@ pub(crate) fn form(release: Release, abi: Abi, place: Place) -> Form {
 
 /// The causes about which the translation decides. [`sframe_oracle::coverage::examine`] finds what keeps a function out
 /// of a correct section of a version. GNU as describes some of these functions nevertheless, most of them wrongly.
-const DECIDED: [Cause; 8] = [
+const DECIDED: [Cause; 10] = [
     Cause::ZeroSize,
     Cause::CfaRegister,
     Cause::RegisterSave,
+    Cause::SpSave,
     Cause::OtherRegisterSave,
     Cause::ValueOffset,
     Cause::UndefinedFp,
+    Cause::ArgsSize,
     Cause::UnsupportedEscape,
     Cause::RememberFirst,
 ];
