@@ -13,6 +13,7 @@ use super::group::{Group, Judge};
 use super::message::{self, Marked};
 use super::pattern::Pattern;
 use super::place::{Place, Wanted, find_rows, function_of};
+use super::recognise::Differing;
 use super::tally::Tally;
 use super::{CfiFrame, Difference, Similar};
 use crate::compare::{Contradiction, Fields, Range, Reason, Ruling, Wrong};
@@ -50,6 +51,8 @@ struct Case<'c> {
     fields: Fields,
     sframe: Option<SframeFrame>,
     cfi: Option<CfiFrame<'c>>,
+    /// The stored start of SFrame's row, if there is one.
+    row_start: Option<u64>,
     /// What the code proves, if it was asked.
     ruling: Option<Ruling>,
     /// Whether the code alone refutes the row.
@@ -63,18 +66,26 @@ struct SframeFrame {
     frame: Frame,
 }
 
-impl Case<'_> {
+impl<'c> Case<'c> {
     fn function(&self) -> Option<FunctionId> {
         let in_sframe = self.sframe.map(|sframe| FunctionId::Sframe(sframe.function));
         in_sframe.or_else(|| self.cfi.map(|cfi| FunctionId::Cfi(cfi.function.start())))
     }
 
     /// Asks the code who is wrong, unless it is known.
-    fn ask(&mut self, judge: &mut Judge<'_>) {
+    fn ask(&mut self, judge: &mut Judge<'_, '_>) {
         if let (None, Some(sframe), Some(cfi)) = (self.ruling, self.sframe, self.cfi) {
             let (range, frames) = ((self.start, self.end), (&sframe.frame, &cfi.frame));
             self.ruling = Some(judge.rule(range, self.fields, frames));
         }
+    }
+
+    /// The known defect that this is a case of. `wrong` is who is wrong, as far as the code was asked.
+    fn defect(&self, wrong: Option<Wrong>, judge: &mut Judge<'_, 'c>) -> Option<&'static str> {
+        let SframeFrame { function, frame } = self.sframe?;
+        let Case { start, end, fields, cfi, row_start, .. } = *self;
+        let sframe = frame;
+        judge.recognise(&Differing { start, end, fields, function, sframe, row_start, cfi, wrong })
     }
 
     /// What both sides have in common with those of other differences.
@@ -95,6 +106,7 @@ impl Case<'_> {
 #[derive(Clone, Copy, Debug)]
 struct Kept<'c> {
     case: Case<'c>,
+    defect: Option<&'static str>,
     /// The group has occurred in this function before.
     repeats: bool,
 }
@@ -126,7 +138,7 @@ impl<'c> Differences<'c> {
         &mut self,
         range: &Range<'c>,
         fields: Fields,
-        judge: &mut Judge<'_>,
+        judge: &mut Judge<'_, 'c>,
         tally: &mut Tally,
     ) {
         let (Some(in_sframe), Some(in_cfi)) = (range.sframe, range.cfi) else { return };
@@ -138,6 +150,7 @@ impl<'c> Differences<'c> {
             fields,
             sframe: Some(SframeFrame { function: in_sframe.function, frame: sframe }),
             cfi: Some(CfiFrame { function: in_cfi.function, frame: cfi }),
+            row_start: range.row_start,
             ruling: None,
             is_of_code: false,
         };
@@ -148,7 +161,7 @@ impl<'c> Differences<'c> {
     pub(super) fn contradiction(
         &mut self,
         found: &Contradiction<'c>,
-        judge: &mut Judge<'_>,
+        judge: &mut Judge<'_, 'c>,
         tally: &mut Tally,
     ) {
         let Contradiction { start, end, wrong, fields, sframe, cfi, change, truth } = *found;
@@ -166,6 +179,7 @@ impl<'c> Differences<'c> {
             fields,
             sframe: sframe.map(|of| SframeFrame { function: of.function, frame: of.frame }),
             cfi: cfi.map(|of| CfiFrame { function: of.function, frame: of.frame }),
+            row_start: sframe.map(|of| of.row_start),
             ruling: Some(Ruling {
                 wrong,
                 reason: Reason::Proof { address: start.address, change, known: truth },
@@ -179,25 +193,30 @@ impl<'c> Differences<'c> {
         &mut self,
         mut case: Case<'c>,
         row_start: u64,
-        judge: &mut Judge<'_>,
+        judge: &mut Judge<'_, 'c>,
         tally: &mut Tally,
     ) {
         let Some(function) = case.function() else { return };
         let every_range = tally.options().keep == Keep::All;
-        let known =
+        let last =
             self.last.filter(|last| last.function == function && last.row_start == row_start);
         // Groups must not depend on how many differences are kept.
-        if known.is_none() && judge.has_time() {
+        if last.is_none() && judge.has_time() {
             case.ask(judge);
         }
-        let known = known.or_else(|| {
-            let (rule, group) = (case.rule, self.group(&case, judge)?);
+        let asked = case.ruling.map(|ruling| ruling.wrong);
+        let wrong = last.map_or(asked, |last| last.group.wrong);
+        let defect = case.defect(wrong, judge);
+        // A defect may explain a row in a part of its range.
+        let same = last.filter(|last| last.group.defect == defect);
+        let culprit = same.or_else(|| {
+            let (rule, group) = (case.rule, self.group(&case, wrong, defect, judge)?);
             Some(Culprit { function, row_start, rule, group })
         });
         if every_range {
             case.ask(judge);
         }
-        let Some(Culprit { rule, group, .. }) = known else { return };
+        let Some(Culprit { rule, group, .. }) = culprit else { return };
         self.last = Some(Culprit { function, row_start, rule, group });
         let bytes = case.end - case.start.address;
         let seen = self.groups.entry(group).or_default();
@@ -206,22 +225,28 @@ impl<'c> Differences<'c> {
         seen.all.functions += u64::from(elsewhere);
         seen.all.ranges += 1;
         seen.all.bytes = seen.all.bytes.saturating_add(bytes);
-        tally.count(rule, u64::from(elsewhere));
-        if every_range || seen.all.ranges == 1 && tally.keep(rule) {
+        tally.count_difference(rule, group.defect, u64::from(elsewhere));
+        if every_range || seen.all.ranges == 1 && tally.keep_difference(rule, group.defect) {
             if !every_range {
                 seen.kept = Some((self.kept.len(), bytes));
             }
-            self.kept.push(Kept { case: Case { rule, ..case }, repeats: !elsewhere });
+            let case = Case { rule, ..case };
+            self.kept.push(Kept { case, defect: group.defect, repeats: !elsewhere });
         }
     }
 
-    /// The group of a difference. Beyond the maximum, there is one for each rule.
-    fn group(&self, case: &Case<'_>, judge: &Judge<'_>) -> Option<Group> {
-        let rule = case.rule.name;
-        let (section, wrong) = (judge.section(case.start), case.ruling.map(|ruling| ruling.wrong));
-        let group = Group { rule, pattern: case.pattern()?, section, wrong };
+    /// The group of a difference. Beyond the maximum, there is one for each rule and defect.
+    fn group(
+        &self,
+        case: &Case<'_>,
+        wrong: Option<Wrong>,
+        defect: Option<&'static str>,
+        judge: &Judge<'_, '_>,
+    ) -> Option<Group> {
+        let (rule, section) = (case.rule.name, judge.section(case.start));
+        let group = Group { rule, pattern: case.pattern()?, section, wrong, defect };
         let has_room = self.groups.len() < MAX_GROUPS || self.groups.contains_key(&group);
-        let rest = Group { rule, pattern: Pattern::Rest, section: None, wrong: None };
+        let rest = Group { rule, pattern: Pattern::Rest, section: None, wrong: None, defect };
         Some(if has_room { group } else { rest })
     }
 
@@ -261,7 +286,7 @@ impl<'c> Differences<'c> {
         let all = self.kept.into_iter().zip(rows).zip(similar);
         let mut all: Vec<_> = all.collect();
         all.sort_by_key(|((kept, _), _)| kept.case.start);
-        for ((Kept { case, repeats }, row), similar) in all {
+        for ((Kept { case, defect, repeats }, row), similar) in all {
             let finding = case.finding(sections, row.as_ref());
             found(Difference {
                 finding,
@@ -271,6 +296,7 @@ impl<'c> Differences<'c> {
                 sframe: case.sframe.map(|sframe| sframe.frame),
                 cfi: case.cfi,
                 ruling: case.ruling,
+                known: defect,
                 is_of_code: case.is_of_code,
                 similar,
                 repeats,

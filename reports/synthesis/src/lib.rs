@@ -65,6 +65,7 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod as_written;
 mod assembly;
 mod code;
 mod encode;
@@ -72,6 +73,7 @@ mod forecast;
 mod forecaster;
 mod gnu;
 mod insert;
+mod llvm;
 mod measure;
 mod model;
 mod pattern;
@@ -85,6 +87,7 @@ mod synthesis;
 mod tally;
 
 pub use account::{Account, Parts, account_of};
+pub use as_written::{AsWritten, Assembler};
 pub use assembly::{AssemblyError, assembly};
 pub use code::{FromCode, synthesize_code};
 pub use forecast::{Forecast, Sizes, forecast};

@@ -16,9 +16,12 @@ use super::call_sites;
 use super::elf_file::ElfFile;
 use super::options::{Against, CheckOptions};
 use super::tables::{Tables, has_cfi, with_tables};
-use crate::record::{Comparison, Gatherer, Names, coverage, proofs, undecided};
+use crate::record::{
+    Comparison, Gathered, Gatherer, Names, coverage, producers, proofs, undecided,
+};
+use sframe_defects::RowDefects;
 use sframe_input::SectionSource;
-use sframe_record::{Difference, UnwindTable};
+use sframe_record::UnwindTable;
 
 /// Whether a file's CFI is needed: to compare sections with it, for the coverage, or to be compared itself.
 pub(super) fn is_wanted(elf: &Elf<'_>, options: &CheckOptions) -> bool {
@@ -77,15 +80,15 @@ pub(super) fn check_and_compare(
         }
         report.counts.extend(account.counts);
         report.undecided.extend(account.undecided);
-        let table = table_of(cfi);
-        (report, Comparison { differences, table, coverage, proofs, call_sites })
+        let (table, known) = (table_of(cfi), account.known);
+        (report, Comparison { differences, known, table, coverage, proofs, call_sites })
     })
 }
 
 /// The result of comparing sections with CFI.
 struct Compared<'c> {
     account: Account<'c>,
-    differences: Vec<(Finding, Option<Difference<'static>>)>,
+    differences: Vec<(Finding, Gathered)>,
 }
 
 /// Compares the readable sections of a file with its CFI, as far as there is any.
@@ -99,24 +102,35 @@ fn compare<'c>(
     let cfi = cfi.unwrap_or_default();
     let mut differences = Vec::new();
     let mut gatherer = Gatherer::new(elf, &sections);
-    let account = account_each(elf, &sections, cfi, &kept(options), &mut |difference| {
-        if options.wants(difference.finding.rule) {
-            let gathered = gatherer.gather(&difference);
-            differences.push((difference.finding, gathered));
+    let mut defects = row_defects(elf, &sections, cfi, options);
+    let account = account_each(elf, &sections, cfi, &kept(options), &mut defects, &mut |one| {
+        if options.wants(one.finding.rule) {
+            let gathered = gatherer.gathered(&one);
+            differences.push((one.finding, gathered));
         }
     });
     Compared { account, differences }
+}
+
+/// What names the known defects of the file's rows.
+fn row_defects<'r, 'c: 'r>(
+    elf: &'r Elf<'r>,
+    sections: &'r [Section<'r>],
+    cfi: &'c [Cfi<'c>],
+    options: &CheckOptions,
+) -> RowDefects<'r, 'c> {
+    RowDefects::new(elf, sections, cfi, producers).by_directives(options.by_directives)
 }
 
 /// Hands each finding of the same check and comparison to `found`. A difference comes with its tables.
 pub(super) fn each_finding(
     file: &ElfFile<'_>,
     options: &CheckOptions,
-    found: &mut dyn FnMut(Finding, Option<Difference<'static>>),
+    found: &mut dyn FnMut(Finding, Gathered),
 ) {
     let &ElfFile { path, elf, contents, sources, .. } = file;
     let check = |confirm: &dyn Confirm, found: &mut dyn FnMut(Finding, _)| {
-        let mut plain = |finding| found(finding, None);
+        let mut plain = |finding| found(finding, Gathered::default());
         check_contents_each(elf, contents, &options.validator, confirm, &mut plain)
     };
     if !is_wanted(elf, options) {
@@ -128,18 +142,19 @@ pub(super) fn each_finding(
         let cfi = tables.get();
         let Ok(Some((sections, cfi))) = comparable(sources, cfi, &report, options) else { return };
         let mut gatherer = Gatherer::new(elf, &sections);
-        let account = account_each(elf, &sections, cfi, &kept(options), &mut |difference| {
-            if options.wants(difference.finding.rule) {
-                let gathered = gatherer.gather(&difference);
-                found(difference.finding, gathered);
+        let mut defects = row_defects(elf, &sections, cfi, options);
+        let account = account_each(elf, &sections, cfi, &kept(options), &mut defects, &mut |one| {
+            if options.wants(one.finding.rule) {
+                let gathered = gatherer.gathered(&one);
+                found(one.finding, gathered);
             }
         });
-        account.findings.into_iter().for_each(|finding| found(finding, None));
+        account.findings.into_iter().for_each(|finding| found(finding, Gathered::default()));
         let is_wanted = options.call_sites && options.wants(WRONG_FRAME_AFTER_CALL);
         let examined =
             is_wanted.then(|| call_sites::examine(elf, &sections, cfi, Keep::All)).flatten();
         let findings = examined.into_iter().flat_map(|examined| examined.findings);
-        findings.for_each(|finding| found(finding, None));
+        findings.for_each(|finding| found(finding, Gathered::default()));
     });
 }
 

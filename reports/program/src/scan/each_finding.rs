@@ -14,7 +14,7 @@ use super::elf_file::ElfFile;
 use super::file::{check_elf_file, check_raw};
 use super::options::CheckOptions;
 use super::piece::{Found, Piece};
-use crate::record::{Located, Names};
+use crate::record::{Gathered, Located, Names};
 use sframe_defects::Evidence;
 use sframe_input::SectionSource;
 use sframe_record::{Finding, Record};
@@ -114,15 +114,16 @@ fn each(
     options: &CheckOptions,
     found: &mut dyn FnMut(Finding<'static>),
 ) {
-    let mut wanted = |located: &mut Located<'_, '_, '_>, finding: finding::Finding, difference| {
-        if options.wants(finding.rule) && !options.is_stopped() {
-            found(located.record(finding, difference));
-        }
-    };
+    let mut wanted =
+        |located: &mut Located<'_, '_, '_>, finding: finding::Finding, difference: Gathered| {
+            if options.wants(finding.rule) && !options.is_stopped() {
+                found(located.record(finding, difference));
+            }
+        };
     if let Some(raw) = options.raw {
         let (sources, names) = ([SectionSource::bare(data, raw)], Names::of(None));
         let mut located = Located::new(sections, &sources, &names);
-        let mut take = |finding| wanted(&mut located, finding, None);
+        let mut take = |finding| wanted(&mut located, finding, Gathered::default());
         check_section_each(data, raw.placement(), &options.validator, &mut take);
     } else if let Ok(elf) = Elf::parse(data) {
         ElfFile::read(path, &elf, |file| {
