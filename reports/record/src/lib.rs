@@ -65,7 +65,9 @@ pub use record::{
 };
 pub use ruling::{Proof, Ruling, Wrong, with_ruling};
 pub use severity::Severity;
-pub use summary::{FailedGate, GroupCount, KindCount, SectionCount, Summary, SuppressedCount};
+pub use summary::{
+    FailedGate, GroupCount, KindCount, LINKED, SectionCount, Summary, SuppressedCount,
+};
 pub use table::{Line, Table};
 pub use unwind_table::UnwindTable;
 pub use value::{Address, Text};

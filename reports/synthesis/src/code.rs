@@ -89,6 +89,7 @@ fn parts(
             pauth_key_b,
             block: None,
             start_width: None,
+            flexible: false,
             rows,
         };
         measure(form, &made).is_some().then_some(made)

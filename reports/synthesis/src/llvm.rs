@@ -113,6 +113,7 @@ fn translate(fde: &Fde<'_>, relative: u64) -> Option<Function> {
         pauth_key_b: false,
         block: None,
         start_width: None,
+        flexible: false,
         rows: assembler.rows,
     })
 }

@@ -20,6 +20,7 @@ pub(super) fn run(args: &ForecastArgs) -> io::Result<Exit> {
     let mut options = CheckOptions {
         stop: Some(interrupted.clone()),
         forecast: args.encoding.clone(),
+        gc_sections: args.gc_sections,
         producers: !is_text,
         // The sections that files have already are not the question.
         ignore: catalogue::all().collect(),

@@ -7,7 +7,8 @@ use sframe_history::groups::{Example, RootCause};
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
 use sframe_record::{
-    CallSites, Finding, ForecastTotal, ReadingTotal, Record, Severity, Status, Summary, Table,
+    CallSites, Finding, ForecastTotal, LINKED, ReadingTotal, Record, Severity, Status, Summary,
+    Table,
 };
 
 use super::Renderer;
@@ -66,7 +67,11 @@ impl<W: Write> Markdown<W> {
 
     fn forecast(&mut self, total: &ForecastTotal<'_>, noun: &str) -> io::Result<()> {
         writeln!(self.out, "\n**What SFrame would cost {}**\n", counted(total.files, noun))?;
-        self.table(&total.forecast.table())
+        self.table(&total.forecast.table())?;
+        match total.forecast.caveat().filter(|_| noun == LINKED) {
+            Some(caveat) => writeln!(self.out, "\n{}", caveat.replace('*', "\\*")),
+            None => Ok(()),
+        }
     }
 
     fn readings(&mut self, summary: &Summary<'_>) -> io::Result<()> {

@@ -68,6 +68,8 @@ pub struct CheckOptions {
     pub debug_packages: Option<Arc<DebugPackages>>,
     /// The encodings for which a forecast is made.
     pub forecast: Vec<Encoding>,
+    /// Whether forecasts are for links with `--gc-sections`.
+    pub gc_sections: bool,
     /// The consumers whose readings of each file are reported.
     pub consumers: Vec<&'static dyn Consumer>,
     /// Report files that have code and no SFrame section.
@@ -108,6 +110,7 @@ impl Default for CheckOptions {
             debug_dirs: Vec::new(),
             debug_packages: None,
             forecast: Vec::new(),
+            gc_sections: false,
             consumers: Vec::new(),
             require_section: false,
             policy: Policy::default(),
