@@ -31,6 +31,7 @@ mod ledger;
 mod message;
 mod pattern;
 mod place;
+mod recognise;
 mod tally;
 mod undecided;
 
@@ -47,6 +48,8 @@ use crate::coverage::Cause;
 use crate::witness::CodeRange;
 use group::Judge;
 use ledger::Ledger;
+
+pub use recognise::{Differing, Recognise};
 
 /// The number of example functions for a cause.
 pub const EXAMPLES: usize = 3;
@@ -104,6 +107,8 @@ pub struct Account<'c> {
     /// How often each rule was broken, including findings not kept, in the catalogue's order. A difference counts once
     /// per function, however many ranges it has there.
     pub counts: Vec<(&'static Rule, u64)>,
+    /// How many of them are cases of a known defect, by rule and defect.
+    pub known: Vec<(&'static Rule, &'static str, u64)>,
     /// What the machine code proves, if it was asked: bytes by the rows of each witness.
     pub proofs: Option<Proofs>,
     /// Each reason once, with functions and bytes.
@@ -154,6 +159,8 @@ pub struct Difference<'c> {
     /// Who is wrong at each PC of the range, as far as the code proves it. `None` if it was not asked: a file with very many
     /// differences has only some of them decided.
     pub ruling: Option<Ruling>,
+    /// The known defect that it is a case of, and so are all differences that it represents.
+    pub known: Option<&'static str>,
     /// Whether this is no difference between SFrame and CFI: the code alone refutes the row.
     pub is_of_code: bool,
     /// Other occurrences of the same pattern; `None` with [`Keep::All`], where a difference represents no others.
@@ -194,22 +201,24 @@ pub fn account<'c>(
     options: &Options,
 ) -> Account<'c> {
     let mut differences = Vec::new();
-    let account = account_each(elf, sections, cfi, options, &mut |one| differences.push(one));
+    let account =
+        account_each(elf, sections, cfi, options, &mut (), &mut |one| differences.push(one));
     Account { differences, ..account }
 }
 
 /// As [`account`], handing each difference to `found`, ordered by place, instead of keeping it: until its
-/// turn comes, a difference is kept without its tables and words.
+/// turn comes, a difference is kept without its tables and words. `recogniser` names the known defects.
 pub fn account_each<'c>(
     elf: &Elf<'_>,
     sections: &[Section<'_>],
     cfi: &'c [Cfi<'c>],
     options: &Options,
+    recogniser: &mut dyn Recognise<'c>,
     found: &mut dyn FnMut(Difference<'c>),
 ) -> Account<'c> {
     let compared = if options.witnesses == Witnesses::Code { &[] } else { cfi };
     let mut contexts: Vec<_> = compared.iter().map(RowContext::new).collect();
-    let judge = Judge::new(elf, sections, cfi);
+    let judge = Judge::new(elf, sections, cfi, recogniser);
     let mut ledger = Ledger::new(judge, elf, sections, compared, &mut contexts, options);
     let totals = match options.witnesses {
         Witnesses::Code => Totals::default(),

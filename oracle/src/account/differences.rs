@@ -13,6 +13,7 @@ use super::group::{Group, Judge};
 use super::message::{self, Marked};
 use super::pattern::Pattern;
 use super::place::{Place, Wanted, find_rows, function_of};
+use super::recognise::Differing;
 use super::tally::Tally;
 use super::{CfiFrame, Difference, Similar};
 use crate::compare::{Contradiction, Fields, Range, Reason, RuledRange, Ruling, Wrong};
@@ -52,6 +53,8 @@ struct Case<'c> {
     fields: Fields,
     sframe: Option<SframeFrame>,
     cfi: Option<CfiFrame<'c>>,
+    /// The stored start of SFrame's row, if there is one.
+    row_start: Option<u64>,
     /// What the code proves, if it was asked.
     ruling: Option<Ruling>,
     /// Whether the code alone refutes the row.
@@ -65,7 +68,7 @@ struct SframeFrame {
     frame: Frame,
 }
 
-impl Case<'_> {
+impl<'c> Case<'c> {
     fn function(&self) -> Option<FunctionId> {
         let in_sframe = self.sframe.map(|sframe| FunctionId::Sframe(sframe.function));
         in_sframe.or_else(|| self.cfi.map(|cfi| FunctionId::Cfi(cfi.function.start())))
@@ -76,6 +79,14 @@ impl Case<'_> {
         let is_error = |wrong| !matches!(wrong, Wrong::Neither | Wrong::Undecided);
         let (own, others) = (self.ruling.map(|ruling| ruling.wrong), group.wrong);
         own.is_some_and(is_error) && others.is_some_and(is_error) && own != others
+    }
+
+    /// The known defect that this is a case of. `wrong` is who is wrong, as far as the code was asked.
+    fn defect(&self, wrong: Option<Wrong>, judge: &mut Judge<'_, 'c>) -> Option<&'static str> {
+        let SframeFrame { function, frame } = self.sframe?;
+        let Case { start, end, fields, cfi, row_start, .. } = *self;
+        let sframe = frame;
+        judge.recognise(&Differing { start, end, fields, function, sframe, row_start, cfi, wrong })
     }
 
     /// What both sides have in common with those of other differences.
@@ -96,6 +107,7 @@ impl Case<'_> {
 #[derive(Clone, Copy, Debug)]
 struct Kept<'c> {
     case: Case<'c>,
+    defect: Option<&'static str>,
     /// The group has occurred in this function before.
     repeats: bool,
 }
@@ -127,7 +139,7 @@ impl<'c> Differences<'c> {
         &mut self,
         range: &Range<'c>,
         fields: Fields,
-        judge: &mut Judge<'_>,
+        judge: &mut Judge<'_, 'c>,
         tally: &mut Tally,
     ) {
         let (Some(in_sframe), Some(in_cfi)) = (range.sframe, range.cfi) else { return };
@@ -141,6 +153,7 @@ impl<'c> Differences<'c> {
             fields,
             sframe: Some(SframeFrame { function: in_sframe.function, frame: sframe }),
             cfi: Some(CfiFrame { function: in_cfi.function, frame: cfi }),
+            row_start: range.row_start,
             ruling: None,
             is_of_code: false,
         };
@@ -161,7 +174,7 @@ impl<'c> Differences<'c> {
     pub(super) fn contradiction(
         &mut self,
         found: &Contradiction<'c>,
-        judge: &mut Judge<'_>,
+        judge: &mut Judge<'_, 'c>,
         tally: &mut Tally,
     ) {
         let Contradiction { start, end, wrong, fields, sframe, cfi, change, truth } = *found;
@@ -180,6 +193,7 @@ impl<'c> Differences<'c> {
             fields,
             sframe: sframe.map(|of| SframeFrame { function: of.function, frame: of.frame }),
             cfi: cfi.map(|of| CfiFrame { function: of.function, frame: of.frame }),
+            row_start: sframe.map(|of| of.row_start),
             ruling: Some(Ruling {
                 wrong,
                 reason: Reason::Proof { address: start.address, change, known: truth },
@@ -189,20 +203,31 @@ impl<'c> Differences<'c> {
         self.add(case, row_start, judge, tally);
     }
 
-    fn add(&mut self, case: Case<'c>, row_start: u64, judge: &Judge<'_>, tally: &mut Tally) {
+    fn add(
+        &mut self,
+        case: Case<'c>,
+        row_start: u64,
+        judge: &mut Judge<'_, 'c>,
+        tally: &mut Tally,
+    ) {
         let Some(function) = case.function() else { return };
         let every_range = tally.options().keep == Keep::All;
         // Groups must not depend on how many differences are kept.
-        let known = self.last.filter(|last| {
+        let last = self.last.filter(|last| {
             last.function == function
                 && last.row_start == row_start
                 && !case.contradicts(&last.group)
         });
-        let known = known.or_else(|| {
-            let (rule, group) = (case.rule, self.group(&case, judge)?);
+        let own = case.ruling.map(|ruling| ruling.wrong);
+        let wrong = last.map_or(own, |last| last.group.wrong);
+        let defect = case.defect(wrong, judge);
+        // A defect may explain a row in a part of its range.
+        let same = last.filter(|last| last.group.defect == defect);
+        let culprit = same.or_else(|| {
+            let (rule, group) = (case.rule, self.group(&case, wrong, defect, judge)?);
             Some(Culprit { function, row_start, rule, group })
         });
-        let Some(Culprit { rule, group, .. }) = known else { return };
+        let Some(Culprit { rule, group, .. }) = culprit else { return };
         self.last = Some(Culprit { function, row_start, rule, group });
         let bytes = case.end - case.start.address;
         let seen = self.groups.entry(group).or_default();
@@ -211,22 +236,28 @@ impl<'c> Differences<'c> {
         seen.all.functions += u64::from(elsewhere);
         seen.all.ranges += 1;
         seen.all.bytes = seen.all.bytes.saturating_add(bytes);
-        tally.count(rule, u64::from(elsewhere));
-        if every_range || seen.all.ranges == 1 && tally.keep(rule) {
+        tally.count_difference(rule, group.defect, u64::from(elsewhere));
+        if every_range || seen.all.ranges == 1 && tally.keep_difference(rule, group.defect) {
             if !every_range {
                 seen.kept = Some((self.kept.len(), bytes));
             }
-            self.kept.push(Kept { case: Case { rule, ..case }, repeats: !elsewhere });
+            let case = Case { rule, ..case };
+            self.kept.push(Kept { case, defect: group.defect, repeats: !elsewhere });
         }
     }
 
-    /// The group of a difference. Beyond the maximum, there is one for each rule.
-    fn group(&self, case: &Case<'_>, judge: &Judge<'_>) -> Option<Group> {
-        let rule = case.rule.name;
-        let (section, wrong) = (judge.section(case.start), case.ruling.map(|ruling| ruling.wrong));
-        let group = Group { rule, pattern: case.pattern()?, section, wrong };
+    /// The group of a difference. Beyond the maximum, there is one for each rule and defect.
+    fn group(
+        &self,
+        case: &Case<'_>,
+        wrong: Option<Wrong>,
+        defect: Option<&'static str>,
+        judge: &Judge<'_, '_>,
+    ) -> Option<Group> {
+        let (rule, section) = (case.rule.name, judge.section(case.start));
+        let group = Group { rule, pattern: case.pattern()?, section, wrong, defect };
         let has_room = self.groups.len() < MAX_GROUPS || self.groups.contains_key(&group);
-        let rest = Group { rule, pattern: Pattern::Rest, section: None, wrong: None };
+        let rest = Group { rule, pattern: Pattern::Rest, section: None, wrong: None, defect };
         Some(if has_room { group } else { rest })
     }
 
@@ -266,7 +297,7 @@ impl<'c> Differences<'c> {
         let all = self.kept.into_iter().zip(rows).zip(similar);
         let mut all: Vec<_> = all.collect();
         all.sort_by_key(|((kept, _), _)| kept.case.start);
-        for ((Kept { case, repeats }, row), similar) in all {
+        for ((Kept { case, defect, repeats }, row), similar) in all {
             let finding = case.finding(sections, row.as_ref());
             found(Difference {
                 finding,
@@ -277,6 +308,7 @@ impl<'c> Differences<'c> {
                 sframe: case.sframe.map(|sframe| sframe.frame),
                 cfi: case.cfi,
                 ruling: case.ruling,
+                known: defect,
                 is_of_code: case.is_of_code,
                 similar,
                 repeats,

@@ -5,6 +5,7 @@ use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::pattern::Pattern;
+use super::recognise::{Differing, Recognise};
 use crate::cfi::Cfi;
 use crate::compare::{Arbiter, Fields, RuledRange, Wrong};
 
@@ -23,29 +24,38 @@ pub(super) struct Group {
     pub(super) section: Option<u32>,
     /// Who is wrong; `None` if the code was not asked.
     pub(super) wrong: Option<Wrong>,
+    /// The known defect that they are cases of.
+    pub(super) defect: Option<&'static str>,
 }
 
 /// What decides to which group a difference belongs.
-pub(super) struct Judge<'e> {
+pub(super) struct Judge<'e, 'c> {
     elf: &'e Elf<'e>,
     arbiter: Arbiter<'e>,
+    recogniser: &'e mut dyn Recognise<'c>,
     /// The number of ranges that the code may still be asked about.
     left: u32,
 }
 
-impl<'e> Judge<'e> {
+impl<'e, 'c> Judge<'e, 'c> {
     /// For differences in a file between `sections` and `cfi`.
-    pub(super) const fn new(
+    pub(super) fn new(
         elf: &'e Elf<'e>,
         sections: &'e [Section<'e>],
         cfi: &'e [Cfi<'e>],
-    ) -> Judge<'e> {
-        Judge { elf, arbiter: Arbiter::new(elf, sections, cfi), left: MOST_RULINGS }
+        recogniser: &'e mut dyn Recognise<'c>,
+    ) -> Judge<'e, 'c> {
+        Judge { elf, arbiter: Arbiter::new(elf, sections, cfi), recogniser, left: MOST_RULINGS }
     }
 
     /// The number of the section that contains a place.
     pub(super) fn section(&self, place: CodeAddress) -> Option<u32> {
         self.elf.code_section_at(place).map(|section| section.index)
+    }
+
+    /// The known defect that a range is a case of.
+    pub(super) fn recognise(&mut self, differing: &Differing<'c>) -> Option<&'static str> {
+        self.recogniser.recognise(differing)
     }
 
     /// What the code says about a difference: rulings about its parts, or nothing if it was asked too often.

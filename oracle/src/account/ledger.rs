@@ -58,7 +58,7 @@ pub(super) struct Ledger<'s, 'c, 'x> {
     losses: Vec<Loss>,
     limits: Vec<Limited<'c>>,
     differences: Differences<'c>,
-    judge: Judge<'s>,
+    judge: Judge<'s, 'c>,
     proofs: Option<Proofs>,
     findings: Vec<Finding>,
     undecided: Reasons,
@@ -70,7 +70,7 @@ pub(super) struct Ledger<'s, 'c, 'x> {
 
 impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     pub(super) fn new(
-        judge: Judge<'s>,
+        judge: Judge<'s, 'c>,
         elf: &Elf<'_>,
         sections: &'s [Section<'s>],
         cfi: &'c [Cfi<'c>],
@@ -281,6 +281,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             proofs: self.proofs,
             findings: self.findings,
             counts: self.tally.counts(),
+            known: self.tally.known(),
             undecided: self.undecided.finish(functions.unplaced, self.noun),
         }
     }

@@ -29,6 +29,8 @@ pub struct Defect {
     pub input: &'static str,
     /// Why there is no input; empty if there is one.
     pub without_input: &'static str,
+    /// Whether wrong rows are cases of it, which [`RowDefects`](crate::RowDefects) recognises.
+    pub(crate) is_of_rows: bool,
     pub(crate) signs: &'static [Signs],
 }
 
@@ -43,7 +45,7 @@ impl Defect {
     /// Whether findings can be recognised as cases of it. The others are known by the messages of the producers.
     #[must_use]
     pub const fn is_recognised(&self) -> bool {
-        !self.signs.is_empty()
+        self.is_of_rows || !self.signs.is_empty()
     }
 }
 

@@ -3,6 +3,8 @@
 mod start_files;
 mod unadjusted;
 
+use std::collections::BTreeSet;
+
 use sframe_record::Record;
 use sframe_validator::elf::{Elf, SframeSection};
 
@@ -16,6 +18,8 @@ pub struct Evidence {
     pub(crate) unadjusted: Option<Unadjusted>,
     /// Whether it has no symbol table and no relocations.
     pub(crate) is_stripped: bool,
+    /// Where functions of start files begin, if any function is lost.
+    pub(crate) start_files: BTreeSet<u64>,
     /// The number of lost functions of start files, if a record does not list all lost functions.
     pub(crate) lost_start_files: u64,
 }
@@ -28,8 +32,9 @@ impl Evidence {
             return Evidence::default();
         }
         Evidence {
-            unadjusted: Unadjusted::of(record, elf, sections),
+            unadjusted: Unadjusted::read(record, elf, sections),
             is_stripped: is_stripped(elf),
+            start_files: start_files::starts(record, elf),
             lost_start_files: start_files::lost(record, elf, sections),
         }
     }

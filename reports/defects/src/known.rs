@@ -47,5 +47,6 @@ const NONE: Defect = Defect {
     workaround: "",
     input: "",
     without_input: "",
+    is_of_rows: false,
     signs: &[],
 };

@@ -1,8 +1,9 @@
 //! Known defects of the producers of SFrame sections.
 //!
 //! Assemblers, linkers and C libraries make mistakes that each user of them meets. Each [`Defect`] here was judged by hand:
-//! `corpus/differences/` and `corpus/NOTES.md` have the inputs and the proofs. [`recognise`] names the defect that a
-//! finding is a case of, and who has to act on it; [`Evidence`] does so with a look at the file.
+//! `corpus/differences/` and `corpus/NOTES.md` have the inputs and the proofs. [`RowDefects`] names the defects of rows, while
+//! they are compared with CFI. [`recognise`] names the defect that another finding is a case of, and who has to act on each;
+//! [`Evidence`] does so with a look at the file.
 //!
 //! ```
 //! let defect = sframe_defects::find("ld-plt-got").expect("a known defect");
@@ -17,6 +18,7 @@ mod evidence;
 mod known;
 mod owner;
 mod recognise;
+mod rows;
 mod signs;
 mod start_code;
 mod tool;
@@ -24,6 +26,7 @@ mod tool;
 pub use defect::{Affected, Defect};
 pub use evidence::Evidence;
 pub use recognise::{Recogniser, recognise, recognise_one};
+pub use rows::RowDefects;
 pub use signs::Extent;
 pub use tool::{NoProducer, Producer};
 

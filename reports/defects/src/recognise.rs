@@ -95,20 +95,36 @@ fn all(record: &mut Record<'_>, evidence: &Evidence) {
 }
 
 fn one(record: &Record<'_>, finding: &mut Finding<'_>, evidence: &Evidence) -> Option<Extent> {
-    let known = known(&Case { record, finding, evidence });
+    let of_row =
+        finding.known.as_deref().and_then(crate::find).filter(|_| is_of_rows(&finding.rule));
+    let of_row = of_row.map(|defect| (defect, Extent::Finding));
+    let known = of_row.or_else(|| known(&Case { record, finding, evidence }));
     finding.known = known.map(|(defect, _)| defect.id.into());
     finding.owner = known.map_or_else(|| owner::of(record, finding), |(defect, _)| defect.owner);
     known.map(|(_, extent)| extent)
 }
 
+/// Whether findings of a rule are about rows, whose known defects were named when they were compared.
+fn is_of_rows(rule: &str) -> bool {
+    ROWS.contains(&rule)
+}
+
+/// The rules about rows that differ from CFI's or from the code.
+const ROWS: [&str; 7] = [
+    "cfa-mismatch",
+    "ra-mismatch",
+    "fp-mismatch",
+    "ra-signing-mismatch",
+    "outermost-mismatch",
+    "signal-mismatch",
+    "sframe-contradicts-code",
+];
+
 /// The defect that a finding is a case of, and the extent of what shows it.
 fn known(case: &Case<'_>) -> Option<(&'static Defect, Extent)> {
     crate::all().find_map(|defect| {
-        // Other functions with the pattern were not looked at.
-        let is_single = case.finding.weight() <= 1;
-        let holds =
-            |signs: &&Signs| (is_single || signs.extent != Extent::Finding) && signs.hold(case);
-        defect.signs.iter().find(holds).map(|signs| (defect, signs.extent))
+        let signs = defect.signs.iter().find(|signs: &&Signs| signs.hold(case))?;
+        Some((defect, signs.extent))
     })
 }
 
@@ -120,6 +136,11 @@ fn split<'r>(
 ) -> Vec<RuleCount<'r>> {
     let mut counts = Vec::with_capacity(record.counts.len());
     for count in &record.counts {
+        // The rows were counted apart when they were compared.
+        if is_of_rows(&count.rule) {
+            counts.push(count.clone());
+            continue;
+        }
         let mut rest = count.count;
         let mut of_defects: BTreeMap<&str, (Text<'r>, u64)> = BTreeMap::new();
         let of_rule = recognised.iter().filter(|of| of.rule == count.rule.as_str());
@@ -128,7 +149,7 @@ fn split<'r>(
         of_rule.sort_by_key(|of| of.extent == Extent::Rule);
         for Recognised { known, extent, weight, .. } in of_rule {
             let number = match extent {
-                Extent::Finding | Extent::Pattern => *weight,
+                Extent::Finding => *weight,
                 Extent::Rule => rest,
             };
             let number = number.min(rest);

@@ -1,4 +1,4 @@
-//! What shows that a finding is a case of a defect.
+//! What shows that a finding is a case of a defect, except for rows: see [`RowDefects`](crate::RowDefects).
 
 use sframe_record::ElfType;
 
@@ -39,11 +39,8 @@ pub(crate) enum Files {
 /// How many of a file's findings one recognised finding speaks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Itself. Other functions with the same pattern may differ for another reason.
+    /// Itself. Other functions may break the rule for another reason.
     Finding,
-    /// All with the same pattern: the kinds of both values, which the pattern has, are what shows the defect, or the linker
-    /// makes all code in these sections.
-    Pattern,
     /// All findings of the rule, because the signs are about the file.
     Rule,
 }

@@ -23,7 +23,7 @@ pub use content::Content;
 pub use context::context;
 pub use coverage::{coverage, undecided};
 pub(crate) use elf_type::elf_type;
-pub use evidence::Gatherer;
+pub use evidence::{Gathered, Gatherer};
 pub use names::{Names, SymbolPlace};
 pub use producers::{producer, producers};
 pub use proofs::proofs;

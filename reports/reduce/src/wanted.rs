@@ -72,7 +72,7 @@ fn fields<'f>(finding: &'f Finding<'_>) -> impl Iterator<Item = &'f str> {
     finding.difference.iter().flat_map(|difference| &difference.fields).map(|field| field.as_str())
 }
 
-/// Removes from the findings of an assembled file what its machine code proves, and names their known defects again.
+/// Removes from the findings of an assembled file what its machine code proves, and finds their owners again.
 ///
 /// An assembler makes SFrame and CFI from the same directives. If they differ, it is wrong, even if the code proves that the
 /// directives are: code is reduced, too.

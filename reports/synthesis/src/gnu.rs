@@ -45,6 +45,11 @@ impl<'s, 'e, 'c> Functions<'s, 'e, 'c> {
         Functions { source, release, form, stubs: plt::Tables::of(source, release) }
     }
 
+    /// For functions of assembled code alone.
+    pub(crate) fn without_stubs(source: &'s Source<'e, 'c>, release: Release, form: Form) -> Self {
+        Functions { source, release, form, stubs: plt::Tables::default() }
+    }
+
     /// Passes a function to `found`, or adds it to the losses if the release does not describe it.
     pub(crate) fn visit(
         &mut self,

@@ -66,6 +66,7 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod as_written;
 mod assembly;
 mod code;
 mod encode;
@@ -74,6 +75,7 @@ mod forecaster;
 mod gnu;
 mod insert;
 mod labels;
+mod llvm;
 mod measure;
 mod model;
 mod pattern;
@@ -87,6 +89,7 @@ mod synthesis;
 mod tally;
 
 pub use account::{Account, Parts, account_of};
+pub use as_written::{AsWritten, Assembler};
 pub use assembly::{AssemblyError, assembly};
 pub use code::{FromCode, synthesize_code};
 pub use forecast::{Forecast, Sizes, forecast};

@@ -1,6 +1,8 @@
 //! The functions of the C library's start files that SFrame does not describe. A static program has thousands of other
 //! lost functions, so that a record may not list these.
 
+use std::collections::BTreeSet;
+
 use sframe_oracle::cfi::{CfiSource, RowContext};
 use sframe_oracle::coverage::{Stubs, examine};
 use sframe_record::{ElfType, Record};
@@ -8,9 +10,19 @@ use sframe_validator::elf::{Elf, SframeSection, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Section, Version};
 
-use crate::start_code::is_of_start_files;
+use crate::start_code::StartFiles;
 
 const RULE: &str = "unexplained-loss";
+
+/// Where functions of start files begin, if the record has findings about lost functions.
+pub(super) fn starts(record: &Record<'_>, elf: &Elf<'_>) -> BTreeSet<u64> {
+    let is_needed = record.counts.iter().any(|count| count.rule.as_str() == RULE);
+    let found = || {
+        let symbols = SymbolTable::load(elf).ok()?;
+        Some(StartFiles::of(elf)?.starts(&symbols))
+    };
+    if is_needed { found().unwrap_or_default() } else { BTreeSet::new() }
+}
 
 /// The number of functions of start files for which `unexplained-loss` is reported. It is not counted, and 0, if the record
 /// lists all findings of the rule.
@@ -26,7 +38,7 @@ pub(super) fn lost(record: &Record<'_>, elf: &Elf<'_>, sections: &[SframeSection
 }
 
 fn count(elf: &Elf<'_>, sections: &[SframeSection<'_>]) -> Option<u64> {
-    let described = described(sections)?;
+    let (described, files) = (described(sections)?, StartFiles::of(elf)?);
     let symbols = SymbolTable::load(elf).ok()?;
     let (source, stubs) = (CfiSource::of(elf), Stubs::of(elf));
     let cfi = source.load_all().ok()?;
@@ -34,10 +46,7 @@ fn count(elf: &Elf<'_>, sections: &[SframeSection<'_>]) -> Option<u64> {
     for cfi in &cfi {
         let mut context = RowContext::new(cfi);
         for function in cfi.functions().filter(|function| function.size() > 0) {
-            let symbol = symbols.find(function.start());
-            let symbol = symbol.filter(|symbol| symbol.start == function.start());
-            let name = symbol.map(|symbol| symbol.name.bytes());
-            let is_candidate = is_of_start_files(elf.entry(), function.start().address, name)
+            let is_candidate = files.contain_with(function.start(), &symbols)
                 && described.is_free(function.start(), function.size());
             let mut unexplained = || {
                 let examined = examine(&stubs, &function, described.version, &mut context);

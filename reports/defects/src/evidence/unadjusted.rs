@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use sframe_oracle::cfi::{Cfi, CfiSource};
-use sframe_record::{ElfType, Record};
+use sframe_record::{ElfType, Producer, Record};
 use sframe_validator::elf::{Elf, SframeSection, SymbolTable};
 use sframe_validator::section::Flags;
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Section, Version};
 
-use crate::start_code::is_of_start_files;
+use crate::start_code::StartFiles;
 
 /// The start and size of a function.
 type Place = (CodeAddress, u64);
@@ -26,8 +26,25 @@ pub(crate) struct Unadjusted {
 }
 
 impl Unadjusted {
-    /// Reads the section and the CFI of a file, if its linker is one of those that do not adjust starts.
-    pub(super) fn of(
+    /// Looks at the section and the CFI of a linked file, if its linker is one of those that do not adjust starts.
+    pub(crate) fn of(
+        producers: &[Producer<'_>],
+        elf: &Elf<'_>,
+        section: &Section<'_>,
+        cfi: &[Cfi<'_>],
+    ) -> Option<Unadjusted> {
+        if !are_without_sframe(producers) || !may_be_unadjusted(section) {
+            return None;
+        }
+        let known: BTreeSet<Place> = functions(cfi).collect();
+        let moved = moved(section, &known)?;
+        let has_others = has_others(elf, &known, &moved)?;
+        let range = |(start, size): Place| (start.address, start.address.saturating_add(size));
+        Some(Unadjusted { functions: moved.into_iter().map(range).collect(), has_others })
+    }
+
+    /// Reads the section and the CFI of a file for [`Unadjusted::of`].
+    pub(super) fn read(
         record: &Record<'_>,
         elf: &Elf<'_>,
         sections: &[SframeSection<'_>],
@@ -42,12 +59,7 @@ impl Unadjusted {
             return None;
         }
         let source = CfiSource::of(elf);
-        let cfi = source.load_all().ok()?;
-        let known: BTreeSet<Place> = functions(&cfi).collect();
-        let moved = moved(&section, &known)?;
-        let has_others = has_others(elf, &known, &moved)?;
-        let range = |(start, size): Place| (start.address, start.address.saturating_add(size));
-        Some(Unadjusted { functions: moved.into_iter().map(range).collect(), has_others })
+        Unadjusted::of(&record.producers, elf, &section, &source.load_all().ok()?)
     }
 
     /// Whether code is a part of one of the functions.
@@ -64,7 +76,11 @@ impl Unadjusted {
 
 /// Whether a linker made the file that treats `.sframe` like any other data.
 pub(crate) fn is_linked_without_sframe(record: &Record<'_>) -> bool {
-    record.producers.iter().any(|producer| {
+    are_without_sframe(&record.producers)
+}
+
+fn are_without_sframe(producers: &[Producer<'_>]) -> bool {
+    producers.iter().any(|producer| {
         producer.kind.as_str() == "linker" && matches!(producer.name.as_str(), "LLD" | "gold")
     })
 }
@@ -99,12 +115,11 @@ fn moved(section: &Section<'_>, known: &BTreeSet<Place>) -> Option<BTreeSet<Plac
 
 /// Whether CFI has other functions than those that were moved, the linker's stubs and those of the start files.
 fn has_others(elf: &Elf<'_>, known: &BTreeSet<Place>, moved: &BTreeSet<Place>) -> Option<bool> {
-    let symbols = SymbolTable::load(elf).ok()?;
+    let (symbols, files) = (SymbolTable::load(elf).ok()?, StartFiles::of(elf));
     let is_other = |(start, size): &&Place| {
         let is_stub = elf.code_section_at(*start).is_some_and(|section| section.is_stubs());
-        let symbol = symbols.find(*start).filter(|symbol| symbol.start == *start);
-        let name = symbol.map(|symbol| symbol.name.bytes());
-        *size > 0 && !is_stub && !is_of_start_files(elf.entry(), start.address, name)
+        let is_start = || files.as_ref().is_some_and(|of| of.contain_with(*start, &symbols));
+        *size > 0 && !is_stub && !is_start()
     };
     Some(known.difference(moved).any(|extent| is_other(&extent)))
 }

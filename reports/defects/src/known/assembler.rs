@@ -1,16 +1,12 @@
-//! Rows that assemblers make wrongly from right CFI.
-//!
-//! The signs are those of one mistake: what CFI says there, the instructions of CFI that lead to it, and the row that the
-//! assembler wrote instead. Version 2 with field-relative starts is LLVM's, without them GNU as's.
+//! Rows that assemblers make wrongly from right CFI. [`RowDefects`](crate::RowDefects) recognises them.
 
 pub(super) mod return_address;
 
 use sframe_record::Owner;
 
 use super::{LLVM_MC, NONE, gnu_as};
-use crate::case::{Case, base, offset};
 use crate::defect::Defect;
-use crate::signs::{ANY, Extent, Signs};
+use crate::signs::{ANY, Signs};
 
 pub(super) const ALL: &[&Defect] = &[
     &REMEMBERED_IN_PLACE,
@@ -34,36 +30,9 @@ const ASSEMBLER: Defect = Defect {
     owner: Owner::Assembler,
     consequence: "a walker that stops at such a PC takes a wrong frame",
     workaround: "use a version of the assembler that is not affected, or assemble the file without SFrame",
+    is_of_rows: true,
     ..NONE
 };
-
-/// A row with a wrong CFA, or no CFA.
-const WRONG_CFA: Signs = Signs { rules: &["cfa-mismatch"], ..ANY };
-/// A row with a wrong FP.
-const WRONG_FP: Signs = Signs { rules: &["fp-mismatch"], ..ANY };
-/// A row with a wrong RA.
-const WRONG_RA: Signs = Signs { rules: &["ra-mismatch"], ..ANY };
-
-/// Whether the section was written by GNU as with section-relative starts, as versions 2.40 to 2.45 do.
-fn is_older_gnu_as(case: &Case<'_>) -> bool {
-    !case.is_field_relative()
-}
-
-/// Whether SFrame still has the slot for FP that the row before has, and CFI says that FP is unchanged.
-fn is_fp_kept_in_slot(case: &Case<'_>) -> bool {
-    case.differs_in(&["fp"])
-        && case.rows().is_some_and(|(sframe, cfi)| {
-            sframe.fp.starts_with("*(CFA")
-                && cfi.fp.as_str() == "unchanged"
-                && case.row_before().is_none_or(|before| before.fp == sframe.fp)
-        })
-}
-
-/// Whether SFrame says that FP is unchanged, where CFI has a rule for it.
-fn is_fp_unchanged(case: &Case<'_>) -> bool {
-    case.differs_in(&["fp"])
-        && case.rows().is_some_and(|(sframe, _)| sframe.fp.as_str() == "unchanged")
-}
 
 static REMEMBERED_IN_PLACE: Defect = Defect {
     id: "remembered-in-place",
@@ -72,29 +41,8 @@ static REMEMBERED_IN_PLACE: Defect = Defect {
     recognised: "CFI remembers a state where a rule changes, has restored it, and SFrame has the rules from before that place",
     input: "corpus/differences/remembered-in-place/input.s",
     pages: &["docs/upstream/gnu-as/remembered-in-place.md"],
-    signs: &[Signs {
-        versions: &[1, 2],
-        also: |case| is_older_gnu_as(case) && is_rule_lost_when_remembered(case),
-        ..WRONG_CFA
-    }],
     ..ASSEMBLER
 };
-
-/// Whether the last state that CFI has restored was remembered at the PC of another rule.
-fn is_rule_lost_when_remembered(case: &Case<'_>) -> bool {
-    let (mut remembered, mut last_restored) = (Vec::new(), None);
-    for (place, directive) in case.directives() {
-        match directive {
-            "remember_state" => remembered.push(place),
-            "restore_state" => last_restored = remembered.pop(),
-            _ => {}
-        }
-    }
-    last_restored.is_some_and(|place| {
-        let is_rule = |text: &str| !matches!(text, "remember_state" | "restore_state");
-        case.directives().any(|(other, text)| other == place && is_rule(text))
-    })
-}
 
 static REMEMBERS_ONE_STATE: Defect = Defect {
     id: "remembers-one-state",
@@ -103,30 +51,8 @@ static REMEMBERS_ONE_STATE: Defect = Defect {
     recognised: "CFI has remembered two states at a time and restored both, and SFrame has the rules of the second one",
     input: "corpus/differences/remembers-one-state/input.s",
     pages: &["docs/upstream/gnu-as/remembers-one-state.md"],
-    signs: &[Signs { also: |case| !is_llvm(case) && is_state_lost(case), ..WRONG_CFA }],
     ..ASSEMBLER
 };
-
-/// Whether LLVM wrote the section: version 2 with field-relative starts.
-fn is_llvm(case: &Case<'_>) -> bool {
-    case.version() == Some(2) && case.is_field_relative()
-}
-
-/// Whether CFI has restored a state over which another one was remembered.
-fn is_state_lost(case: &Case<'_>) -> bool {
-    let (mut remembered, mut is_lost) = (Vec::new(), false);
-    for (_, directive) in case.directives() {
-        match directive {
-            "remember_state" => {
-                remembered.iter_mut().for_each(|covered| *covered = true);
-                remembered.push(false);
-            }
-            "restore_state" => is_lost = remembered.pop() == Some(true),
-            _ => {}
-        }
-    }
-    is_lost
-}
 
 static REGISTER_IN_PLACE: Defect = Defect {
     id: "register-in-place",
@@ -136,19 +62,6 @@ static REGISTER_IN_PLACE: Defect = Defect {
     workaround: "write .cfi_def_cfa instead of the two directives",
     input: "corpus/differences/register-in-place/input.s",
     pages: &["docs/upstream/gnu-as/register-in-place.md"],
-    signs: &[Signs {
-        also: |case| {
-            let has_old_offset = case.rows().zip(case.row_before());
-            !is_llvm(case)
-                && case.differs_in(&["cfa"])
-                && case.has_directives_at_one_place("def_cfa_offset", "def_cfa_register")
-                && has_old_offset.is_some_and(|((sframe, cfi), before)| {
-                    base(&sframe.cfa) == base(&cfi.cfa)
-                        && offset(&sframe.cfa) == offset(&before.cfa)
-                })
-        },
-        ..WRONG_CFA
-    }],
     ..ASSEMBLER
 };
 
@@ -159,19 +72,6 @@ static CFA_IN_OTHER_REGISTER: Defect = Defect {
     recognised: "in version 1, CFI counts the CFA from another register, and SFrame from SP at the same distance",
     input: "corpus/differences/cfa-in-other-register/input.s",
     pages: &["docs/upstream/gnu-as/cfa-in-other-register.md"],
-    signs: &[Signs {
-        versions: &[1],
-        also: |case| {
-            case.differs_in(&["cfa"])
-                && case.rows().is_some_and(|(sframe, cfi)| {
-                    matches!(base(&sframe.cfa), "rsp" | "sp")
-                        && !matches!(base(&cfi.cfa), "rsp" | "sp" | "rbp" | "x29" | "undefined")
-                        && offset(&sframe.cfa) == offset(&cfi.cfa)
-                })
-        },
-        extent: Extent::Pattern,
-        ..WRONG_CFA
-    }],
     ..ASSEMBLER
 };
 
@@ -186,11 +86,6 @@ static SAME_VALUE_IGNORED: Defect = Defect {
         "docs/upstream/gnu-as/same-value-ignored.md",
         "docs/upstream/llvm/same-value-ignored.md",
     ],
-    signs: &[Signs {
-        versions: &[1, 2],
-        also: |case| is_fp_kept_in_slot(case) && case.has_directive("same_value fp"),
-        ..WRONG_FP
-    }],
     ..ASSEMBLER
 };
 
@@ -204,14 +99,6 @@ static FRAME_POINTER_UNDEFINED: Defect = Defect {
         "docs/upstream/gnu-as/frame-pointer-undefined.md",
         "docs/upstream/llvm/frame-pointer-undefined.md",
     ],
-    signs: &[Signs {
-        versions: &[1, 2],
-        also: |case| {
-            is_fp_unchanged(case) && case.rows().is_some_and(|(_, cfi)| &*cfi.fp == "undefined")
-        },
-        extent: Extent::Pattern,
-        ..WRONG_FP
-    }],
     ..ASSEMBLER
 };
 
@@ -222,11 +109,6 @@ static FRAME_POINTER_IN_REGISTER: Defect = Defect {
     recognised: "CFI has the caller's FP in another register, and SFrame says that it is unchanged",
     input: "corpus/differences/frame-pointer-in-register/input.s",
     pages: &["docs/upstream/llvm/frame-pointer-in-register.md"],
-    signs: &[Signs {
-        also: |case| is_llvm(case) && is_fp_unchanged(case) && case.has_directive("register fp"),
-        extent: Extent::Pattern,
-        ..WRONG_FP
-    }],
     ..ASSEMBLER
 };
 
@@ -238,15 +120,6 @@ static RELATIVE_SAVE_IGNORED: Defect = Defect {
     workaround: "write .cfi_offset",
     input: "corpus/differences/relative-save-ignored/input.s",
     pages: &["docs/upstream/llvm/relative-save-ignored.md"],
-    signs: &[Signs {
-        also: |case| {
-            is_llvm(case)
-                && is_fp_unchanged(case)
-                && case.rows().is_some_and(|(_, cfi)| cfi.fp.starts_with("*(CFA"))
-                && case.has_directive("offset fp")
-        },
-        ..WRONG_FP
-    }],
     ..ASSEMBLER
 };
 
@@ -257,10 +130,6 @@ static RESTORE_TO_FIRST_ROW: Defect = Defect {
     recognised: "CFI restores the initial rule for FP, and SFrame has the slot of the function's first row",
     input: "corpus/differences/restore-to-first-row/input.s",
     pages: &["docs/upstream/llvm/restore-to-first-row.md"],
-    signs: &[Signs {
-        also: |case| is_llvm(case) && is_fp_kept_in_slot(case) && case.has_directive("restore fp"),
-        ..WRONG_FP
-    }],
     ..ASSEMBLER
 };
 
@@ -271,15 +140,6 @@ static RESTORE_WITH_OLDER_CIE: Defect = Defect {
     recognised: "CFI restores the initial rule for FP, and SFrame has the slot of the function's first row",
     input: "corpus/differences/restore-with-older-cie/input.s",
     pages: &["docs/upstream/gnu-as/restore-with-older-cie.md"],
-    signs: &[Signs {
-        also: |case| {
-            !is_llvm(case)
-                && is_fp_kept_in_slot(case)
-                && case.has_directive("restore fp")
-                && !case.has_directive("same_value fp")
-        },
-        ..WRONG_FP
-    }],
     ..ASSEMBLER
 };
 
@@ -312,18 +172,6 @@ static FRAME_POINTER_ONLY: Defect = Defect {
     recognised: "in version 1, SFrame has RA where CFI has FP, and the other one unchanged",
     input: "corpus/differences/frame-pointer-only/input.s",
     pages: &["docs/upstream/gnu-as/frame-pointer-only.md"],
-    signs: &[Signs {
-        versions: &[1],
-        machines: &["AArch64", "AArch64-BE"],
-        also: |case| {
-            case.differs_in(&["ra", "fp"])
-                && case.rows().is_some_and(|(sframe, cfi)| {
-                    sframe.ra == cfi.fp && &*sframe.fp == "unchanged" && &*cfi.ra == "unchanged"
-                })
-        },
-        extent: Extent::Pattern,
-        ..WRONG_RA
-    }],
     ..ASSEMBLER
 };
 
@@ -334,11 +182,6 @@ static VALUE_OFFSET_IGNORED: Defect = Defect {
     recognised: "CFI computes FP from the CFA, and SFrame says that it is unchanged, in LLVM's version 2",
     input: "corpus/differences/value-offset-ignored/input.s",
     pages: &["docs/upstream/llvm/value-offset-ignored.md"],
-    signs: &[Signs {
-        also: |case| is_llvm(case) && is_fp_unchanged(case) && case.has_directive("val_offset fp"),
-        extent: Extent::Pattern,
-        ..WRONG_FP
-    }],
     ..ASSEMBLER
 };
 
@@ -350,16 +193,6 @@ static NO_INITIAL_RULES: Defect = Defect {
     workaround: "give the function CFI rules, or leave out .cfi_startproc",
     input: "corpus/differences/no-initial-rules/input.s",
     pages: &["docs/upstream/llvm/no-initial-rules.md"],
-    signs: &[Signs {
-        also: |case| {
-            is_llvm(case)
-                && case.rows().is_some_and(|(sframe, cfi)| {
-                    &*sframe.cfa == "rbp+0" && &*cfi.cfa == "undefined"
-                })
-        },
-        extent: Extent::Pattern,
-        ..WRONG_CFA
-    }],
     ..ASSEMBLER
 };
 
@@ -370,15 +203,5 @@ static ODD_OFFSET: Defect = Defect {
     recognised: "on s390x, SFrame has CFI's offset of the CFA rounded down to a multiple of 8",
     input: "corpus/differences/odd-offset/input.s",
     pages: &["docs/upstream/gnu-as/odd-offset.md"],
-    signs: &[Signs {
-        machines: &["s390x"],
-        also: |case| {
-            let offsets = case.rows().map(|(sframe, cfi)| (offset(&sframe.cfa), offset(&cfi.cfa)));
-            matches!(offsets, Some((Some(cut), Some(odd)))
-                if odd.rem_euclid(8) != 0 && cut == odd - odd.rem_euclid(8))
-                && case.differs_in(&["cfa"])
-        },
-        ..WRONG_CFA
-    }],
     ..ASSEMBLER
 };

@@ -24,17 +24,6 @@ pub(super) const ALL: &[&Defect] = &[
 
 const LINKER: Defect = Defect { owner: Owner::Linker, ..NONE };
 
-/// The stub is one jump, which the caller enters with a call.
-fn is_jump_after_call(case: &Case<'_>) -> bool {
-    let rows = case.rows().is_some_and(|(sframe, cfi)| {
-        (sframe.cfa.as_str(), cfi.cfa.as_str()) == ("rsp+16", "rsp+8")
-    });
-    let code = case.difference().map(|difference| difference.instructions.as_slice());
-    let mut code = code.unwrap_or_default().iter().map(|instruction| instruction.text.as_str());
-    let first = code.find(|text| *text != "endbr64");
-    rows && case.differs_in(&["cfa"]) && first.is_none_or(|text| text.contains("jmp"))
-}
-
 static PLT_GOT: Defect = Defect {
     id: "ld-plt-got",
     title: "the rows for stubs of .plt.got are one slot off",
@@ -45,16 +34,7 @@ static PLT_GOT: Defect = Defect {
     workaround: "none is needed for sampling; mold writes right rows",
     input: "corpus/differences/ld-plt-got/input.s",
     pages: &["docs/upstream/gnu-ld/ld-plt-got.md"],
-    signs: &[Signs {
-        rules: &["cfa-mismatch"],
-        versions: &[2, 3],
-        machines: &["AMD64"],
-        files: Files::Linked,
-        sections: &[".plt.got"],
-        also: is_jump_after_call,
-        extent: Extent::Pattern,
-        ..ANY
-    }],
+    is_of_rows: true,
     ..LINKER
 };
 
@@ -69,26 +49,13 @@ static PLT_SEC: Defect = Defect {
     input: "corpus/differences/ld-plt-sec/input.s",
     upstream: "PR ld/32296, binutils-gdb commit 938fb512184d",
     pages: &["docs/upstream/gnu-ld/ld-plt-sec.md"],
-    signs: &[
-        Signs {
-            rules: &["cfa-mismatch"],
-            sections: &[".plt.sec"],
-            also: |case| {
-                case.rows().is_some_and(|(sframe, cfi)| {
-                    let is_of_head = matches!(sframe.cfa.as_str(), "rsp+16" | "rsp+24");
-                    is_of_head && cfi.cfa.as_str() == "rsp+8"
-                })
-            },
-            extent: Extent::Pattern,
-            ..OF_PLT_SEC
-        },
-        Signs {
-            rules: &["function-overlap", "function-past-code"],
-            beside: "cfa-mismatch",
-            also: is_rest_of_plt_sec,
-            ..OF_PLT_SEC
-        },
-    ],
+    is_of_rows: true,
+    signs: &[Signs {
+        rules: &["function-overlap", "function-past-code"],
+        beside: "cfa-mismatch",
+        also: is_rest_of_plt_sec,
+        ..OF_PLT_SEC
+    }],
     ..LINKER
 };
 

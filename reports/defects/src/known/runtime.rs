@@ -6,7 +6,6 @@ use super::NONE;
 use crate::case::Case;
 use crate::defect::{Affected, Defect};
 use crate::signs::{ANY, Files, Signs};
-use crate::start_code::is_of_start_files;
 
 pub(super) const ALL: &[&Defect] = &[&START_WITHOUT_SFRAME, &LIBRARY_WITHOUT_SFRAME];
 
@@ -15,7 +14,8 @@ pub(crate) static START_WITHOUT_SFRAME: Defect = Defect {
     title: "the code where a program starts has no SFrame, because crt1.o has none",
     affected: &[Affected { tool: "glibc", first: "", last: "" }],
     owner: Owner::CRuntime,
-    recognised: "SFrame does not describe the function at the program's entry, which CFI marks as the outermost one",
+    recognised: "the code of a function that SFrame does not describe is the code of glibc's start files, in a program with \
+                 their note (.note.ABI-tag)",
     consequence: "a walker that reaches _start finds no row; it is the last frame of each stack of the main thread, so that \
                   the stack still ends there",
     workaround: "none is needed; a C library that was built with SFrame has it",
@@ -25,10 +25,8 @@ pub(crate) static START_WITHOUT_SFRAME: Defect = Defect {
 };
 
 fn is_start(case: &Case<'_>) -> bool {
-    let Some(code) = &case.finding.code else { return false };
-    let symbol = case.symbol().filter(|_| code.symbol_offset.unwrap_or(0) == 0);
-    let entry = case.record.entry.map_or(0, |entry| entry.0);
-    is_of_start_files(entry, code.start.0, symbol.map(str::as_bytes))
+    let start = case.finding.code.as_ref().map(|code| code.start.0);
+    start.is_some_and(|start| case.evidence.start_files.contains(&start))
 }
 
 static LIBRARY_WITHOUT_SFRAME: Defect = Defect {

@@ -48,7 +48,9 @@ pub(super) fn run(args: &ReduceArgs) -> io::Result<Exit> {
     let stop = || interrupted.load(Ordering::Relaxed);
     let outcome = found(args, &options).and_then(|(bytes, finding, wanted)| {
         let elf = Elf::parse(&bytes).map_err(|error| about(&args.file, &error.to_string()))?;
-        let check = |path: &Path| record(path, &options);
+        // Code is reduced, too, so that it proves nothing about the directives.
+        let of_reduced = CheckOptions { by_directives: true, ..options.clone() };
+        let check = |path: &Path| record(path, &of_reduced);
         let task = Task {
             elf: &elf,
             finding: &finding,

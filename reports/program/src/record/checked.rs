@@ -2,13 +2,14 @@
 
 use sframe_record::json::{exact_name, name};
 use sframe_record::{
-    Address, CallSites, Code, Coverage, Difference, Field, Finding, Function, Header, Owner,
-    Proofs, Record, RuleCount, Section, Status, Text, Undecided, UnwindTable,
+    Address, CallSites, Code, Coverage, Field, Finding, Function, Header, Owner, Proofs, Record,
+    RuleCount, Section, Status, Text, Undecided, UnwindTable,
 };
 use sframe_validator::finding::{self, Report, SectionSummary};
 use sframe_validator::rules::Rule;
 
 use super::context::context;
+use super::evidence::Gathered;
 use super::names::{Names, SymbolPlace};
 use sframe_input::SectionSource;
 
@@ -19,6 +20,8 @@ const MAX_CONTEXTS: usize = 10_000;
 /// The result of comparing a file's sections with its CFI; empty if they were not compared.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
+    /// How many differences are cases of known defects, by rule and defect.
+    pub known: Vec<(&'static Rule, &'static str, u64)>,
     /// What SFrame and the code were compared with.
     pub table: Option<UnwindTable>,
     /// The coverage.
@@ -42,12 +45,13 @@ pub fn checked(
     let sections: Vec<Section<'static>> = sections.iter().map(section).collect();
     let slots = sections.iter().map(|section| (section.index, section.file_offset));
     let mut located = Located::new(slots, sources, names);
-    let findings = findings.into_iter().map(|finding| located.record(finding, None)).collect();
+    let plain = |finding| located.record(finding, Gathered::default());
+    let findings = findings.into_iter().map(plain).collect();
     let covered = sections.iter().map(|section| section.covered_bytes);
     Record {
         code_bytes,
         covered_bytes: covered.fold(0, u64::saturating_add),
-        counts: counts.iter().map(|(rule, count)| rule_count(rule, *count)).collect(),
+        counts: counts.iter().flat_map(|of| rule_counts(*of, &comparison.known)).collect(),
         findings,
         undecided: undecided
             .into_iter()
@@ -62,14 +66,23 @@ pub fn checked(
     }
 }
 
-fn rule_count(rule: &'static Rule, count: u64) -> RuleCount<'static> {
-    RuleCount {
+/// The counts of a rule: of its findings that are cases of no known defect, and of those of each defect.
+fn rule_counts(
+    (rule, count): (&'static Rule, u64),
+    known: &[(&'static Rule, &'static str, u64)],
+) -> Vec<RuleCount<'static>> {
+    let one = |count, known: Option<&'static str>| RuleCount {
         rule: rule.name.into(),
         severity: rule.severity.into(),
         count,
         files: 1,
-        known: None,
-    }
+        known: known.map(Text::from),
+    };
+    let of_rule = known.iter().filter(|(of, ..)| *of == rule);
+    let of_defects: Vec<_> = of_rule.map(|(_, defect, count)| one(*count, Some(defect))).collect();
+    let sum = of_defects.iter().fold(0, |sum: u64, of| sum.saturating_add(of.count));
+    let rest = Some(count.saturating_sub(sum)).filter(|rest| *rest > 0);
+    rest.map(|rest| one(rest, None)).into_iter().chain(of_defects).collect()
 }
 
 fn section(section: &SectionSummary) -> Section<'static> {
@@ -108,13 +121,10 @@ impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
         Located { sections, names, contexts: MAX_CONTEXTS }
     }
 
-    /// The record of a finding and of its difference.
+    /// The record of a finding, with what was gathered about it.
     #[must_use]
-    pub fn record(
-        &mut self,
-        finding: finding::Finding,
-        difference: Option<Difference<'static>>,
-    ) -> Finding<'static> {
+    pub fn record(&mut self, finding: finding::Finding, gathered: Gathered) -> Finding<'static> {
+        let Gathered { difference, known } = gathered;
         let section = finding.section.and_then(|position| self.sections.get(position).copied());
         let source = section.and_then(|(_, source)| source).filter(|_| self.contexts > 0);
         self.contexts = self.contexts.saturating_sub(1);
@@ -147,7 +157,7 @@ impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
             rule: finding.rule.name.into(),
             severity: finding.rule.severity.into(),
             group: finding.rule.group.name().into(),
-            known: None,
+            known: known.map(Text::from),
             owner: Owner::Unknown,
             message: finding.message.into(),
             section: finding.section,

@@ -19,6 +19,15 @@ const LONGEST: u64 = 15;
 /// The maximum number of bytes of a function that are decoded to find the start of an instruction.
 const MAX_DECODED: u64 = 1 << 16;
 
+/// What a finding has besides its place and words.
+#[derive(Clone, Debug, Default)]
+pub struct Gathered {
+    /// The tables, if SFrame and CFI differ and they could be read again.
+    pub difference: Option<Difference<'static>>,
+    /// The known defect that its row is a case of.
+    pub known: Option<&'static str>,
+}
+
 /// Gathers the evidence of a file's differences.
 pub struct Gatherer<'g> {
     elf: &'g Elf<'g>,
@@ -33,8 +42,13 @@ impl<'g> Gatherer<'g> {
         Gatherer { elf, sections, rows: RowReader::new() }
     }
 
+    /// A difference for the record of its file.
+    pub fn gathered(&mut self, difference: &account::Difference<'_>) -> Gathered {
+        Gathered { difference: self.gather(difference), known: difference.known }
+    }
+
     /// The evidence of a difference; `None` if there are too many rows or they cannot be read again.
-    pub fn gather(&mut self, difference: &account::Difference<'_>) -> Option<Difference<'static>> {
+    fn gather(&mut self, difference: &account::Difference<'_>) -> Option<Difference<'static>> {
         let (start, end) = (difference.start, difference.end);
         let (rows_start, rows_end) = difference.whole;
         let section = difference.finding.section.and_then(|number| self.sections.get(number));

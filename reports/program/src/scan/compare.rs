@@ -17,7 +17,10 @@ use super::elf_file::ElfFile;
 use super::held::Held;
 use super::options::{Against, CheckOptions};
 use super::tables::{Tables, has_cfi, with_tables};
-use crate::record::{Comparison, Gatherer, Names, coverage, proofs, undecided};
+use crate::record::{
+    Comparison, Gathered, Gatherer, Names, coverage, producers, proofs, undecided,
+};
+use sframe_defects::RowDefects;
 use sframe_input::SectionSource;
 use sframe_record::UnwindTable;
 
@@ -40,7 +43,7 @@ pub(super) fn check(
     let mut located = file.located();
     let mut found = |finding: Finding| {
         if options.wants(finding.rule) {
-            held.push(located.record(finding, None));
+            held.push(located.record(finding, Gathered::default()));
         }
     };
     let options = &options.validator;
@@ -98,12 +101,12 @@ pub(super) fn check_and_compare(
             report.counts.push((WRONG_FRAME_AFTER_CALL, examined.count));
         }
         let found = found.into_iter().filter(|finding| options.wants(finding.rule));
-        found.for_each(|finding| held.push(located.record(finding, None)));
+        found.for_each(|finding| held.push(located.record(finding, Gathered::default())));
         held.append(differences);
         report.counts.extend(account.counts);
         report.undecided.extend(account.undecided);
-        let table = table_of(cfi);
-        (report, Comparison { table, coverage, proofs, call_sites })
+        let (table, known) = (table_of(cfi), account.known);
+        (report, Comparison { known, table, coverage, proofs, call_sites })
     })
 }
 
@@ -118,12 +121,15 @@ fn compare<'c>(
     let cfi = cfi.unwrap_or_default();
     let mut differences = Held::default();
     let (mut gatherer, mut located) = (Gatherer::new(file.elf, &sections), file.located());
-    let account = account_each(file.elf, &sections, cfi, &kept(options), &mut |difference| {
-        if options.wants(difference.finding.rule) {
-            let gathered = gatherer.gather(&difference);
-            differences.push(located.record(difference.finding, gathered));
-        }
-    });
+    let mut defects =
+        RowDefects::new(file.elf, &sections, cfi, producers).by_directives(options.by_directives);
+    let account =
+        account_each(file.elf, &sections, cfi, &kept(options), &mut defects, &mut |one| {
+            if options.wants(one.finding.rule) {
+                let gathered = gatherer.gathered(&one);
+                differences.push(located.record(one.finding, gathered));
+            }
+        });
     (account, differences)
 }
 

@@ -14,7 +14,9 @@ use super::held::{Collected, Held};
 use super::options::CheckOptions;
 use super::readings;
 use super::verdict::Checked;
-use crate::record::{Comparison, Located, Names, checked, elf_type, producers, source_lines};
+use crate::record::{
+    Comparison, Gathered, Located, Names, checked, elf_type, producers, source_lines,
+};
 use sframe_defects::Evidence;
 use sframe_input::{RawOptions, SectionSource};
 use sframe_oracle::debug_file::build_id;
@@ -30,7 +32,7 @@ pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) ->
     let mut located = Located::new([(None, 0)].into_iter(), &source, &names);
     let mut found = |finding: finding::Finding| {
         if options.wants(finding.rule) {
-            held.push(located.record(finding, None));
+            held.push(located.record(finding, Gathered::default()));
         }
     };
     let mut report = check_section_each(data, raw.placement(), &options.validator, &mut found);

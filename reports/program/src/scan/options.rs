@@ -53,6 +53,8 @@ pub struct CheckOptions {
     pub against: Against,
     /// Compare sections and CFI with machine code as well, in every file.
     pub thorough: bool,
+    /// Take the directives for right where a row is the one that an assembler makes of them, even if the code refutes them.
+    pub by_directives: bool,
     /// Look up return addresses as well, in every file.
     pub call_sites: bool,
     /// Report the coverage of files without a section too.
@@ -99,6 +101,7 @@ impl Default for CheckOptions {
             ignore: Vec::new(),
             against: Against::default(),
             thorough: false,
+            by_directives: false,
             call_sites: false,
             coverage: false,
             named_examples: false,

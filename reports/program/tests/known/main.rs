@@ -1,10 +1,11 @@
 //! Known defects are recognised in every file where they were judged by hand (`corpus/differences/JUDGED.tsv`), and in
-//! nothing else: not under another judgement, and not in neighbours of which one sign differs.
+//! nothing else: not under another judgement, not in neighbours of which one sign differs, and not in rows with another value.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod owners;
 mod pages;
+mod planted;
 mod start_files;
 mod starts;
 mod stripped;
@@ -14,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sframe_corpus::program::run;
 use sframe_corpus::{corpus, read};
 use sframe_defects::recognise_one;
-use sframe_record::{Finding, Header, Record, Ruling, Side, TableLine, Text, Wrong};
+use sframe_record::{Finding, Header, Record, Text};
 
 /// A file, a function or section, and the fields that differ there.
 type Place = (String, String, String);
@@ -98,62 +99,6 @@ fn defects_are_recognised_where_they_were_judged() {
     assert!(missed.is_empty(), "not recognised: {missed:#?}");
 }
 
-/// Defects whose row may have any value: their signs are in CFI, and SFrame's row is one of the earlier ones, or none.
-const ANY_ROW: [&str; 5] = [
-    "remembered-in-place",
-    "remembers-one-state",
-    "simple-outermost",
-    "signal-outermost",
-    "undefined-for-good",
-];
-
-/// Defects of every version of GNU as, on every machine.
-const ANY_FORMAT: [&str; 3] =
-    ["register-in-place", "remembers-one-state", "restore-with-older-cie"];
-
-#[test]
-fn neighbours_of_known_defects_are_not_recognised() {
-    let text = scan();
-    let mut tried: BTreeSet<String> = BTreeSet::new();
-    for record in records(&text) {
-        for finding in record.findings.iter().filter(|finding| finding.difference.is_some()) {
-            let Some(known) = finding.known.as_deref() else { continue };
-            // Known by all functions of the file: see `starts`.
-            if known == "starts-not-adjusted" {
-                continue;
-            }
-            tried.insert(known.to_owned());
-            let is_same = |record: &Record<'_>, finding: &Finding<'_>| {
-                let mut finding = finding.clone();
-                recognise_one(record, &mut finding);
-                finding.known.as_deref() == Some(known)
-            };
-            assert!(is_same(&record, finding), "{known} again");
-            for (what, neighbour) in neighbours(finding, known) {
-                assert!(!is_same(&record, &neighbour), "{known} with {what}: {neighbour:#?}");
-            }
-            let other = other_format(&record);
-            let is_of_any = ANY_FORMAT.contains(&known);
-            assert_eq!(is_same(&other, finding), is_of_any, "{known} in another format");
-        }
-    }
-    let folders = corpus().join("differences");
-    let judged = sframe_defects::all()
-        .filter(|defect| defect.is_recognised() && folders.join(defect.id).is_dir())
-        .map(|defect| defect.id)
-        .filter(|id| !OF_SECTIONS.contains(id));
-    let judged: BTreeSet<String> = judged.map(str::to_owned).collect();
-    assert_eq!(tried, judged, "defects that were tried, and those that are differences of rows");
-}
-
-/// Defects that no difference of rows shows.
-const OF_SECTIONS: [&str; 4] = [
-    "frame-pointer-restored",
-    "relocations-left-behind",
-    "sections-appended",
-    "starts-not-adjusted",
-];
-
 /// Whether the first finding of a rule is recognised as a case of a defect after a change.
 fn is_recognised(
     file: &str,
@@ -204,74 +149,6 @@ fn defects_of_sections_are_recognised_and_their_neighbours_are_not() {
         let control = finding.context.iter_mut().find(|part| part.name.as_str() == "FP control");
         control.unwrap().value = "0x31".into();
     }));
-}
-
-/// OpenSSL, assembled by GNU as 2.40: in four functions the register that CFI names still holds RSP, so that the row of the
-/// assembler happens to be right. The assembler has written it as it writes the wrong ones.
-#[test]
-fn rows_that_happen_to_be_right_are_known_as_well() {
-    let is_known = |wrong: Wrong| {
-        let file = "cfa-in-other-register/2.40.o";
-        is_recognised(file, "cfa-mismatch", "cfa-in-other-register", |_, finding| {
-            let difference = finding.difference.as_mut().expect("a difference");
-            difference.ruling = Some(Ruling { wrong, undecided: None, proof: None });
-        })
-    };
-    assert!(is_known(Wrong::Neither) && is_known(Wrong::Sframe));
-    assert!(!is_known(Wrong::Cfi) && !is_known(Wrong::Inherited) && !is_known(Wrong::Both));
-}
-
-/// Findings that differ in one sign from a case of `known`.
-fn neighbours<'f>(finding: &Finding<'f>, known: &str) -> Vec<(&'static str, Finding<'f>)> {
-    let changed = |change: &dyn Fn(&mut Finding<'f>)| {
-        let mut finding = finding.clone();
-        change(&mut finding);
-        finding
-    };
-    let mut neighbours = vec![
-        ("another rule", changed(&|finding| finding.rule = "signal-mismatch".into())),
-        (
-            "CFI proven wrong",
-            changed(&|finding| {
-                let difference = finding.difference.as_mut().expect("a difference");
-                difference.ruling =
-                    Some(Ruling { wrong: Wrong::Cfi, undecided: None, proof: None });
-            }),
-        ),
-    ];
-    if known.starts_with("ld-") {
-        let elsewhere = changed(&|finding| finding.elf_section = Some(".text".into()));
-        neighbours.push(("code in .text", elsewhere));
-    }
-    if !ANY_ROW.contains(&known) {
-        let row = changed(&|finding| {
-            let start = finding.code.as_ref().expect("code").start;
-            let difference = finding.difference.as_mut().expect("a difference");
-            let here = |line: &&mut TableLine<'_>| line.side == Side::Sframe && line.start == start;
-            for line in difference.table.iter_mut().filter(here) {
-                line.cfa = "rsp+408".into();
-                line.ra = "*(CFA-408)".into();
-                line.fp = "*(CFA-416)".into();
-            }
-        });
-        neighbours.push(("another row", row));
-    }
-    let has_sign_in_cfi = !finding.difference.as_ref().expect("a difference").directives.is_empty();
-    let by_values = [
-        "cfa-in-other-register",
-        "frame-pointer-only",
-        "frame-pointer-undefined",
-        "odd-offset",
-        "return-offset-cut",
-        "signal-outermost",
-    ];
-    if has_sign_in_cfi && !by_values.contains(&known) {
-        let silent = changed(&|finding| {
-            finding.difference.as_mut().expect("a difference").directives.clear();
-        });
-        neighbours.push(("other directives", silent));
-    }
-    neighbours
 }
 
 /// The same file in a version of the format that no producer writes, for another machine.

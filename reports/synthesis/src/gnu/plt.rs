@@ -23,6 +23,7 @@ use crate::source::Source;
 const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 
 /// The tables of stubs of a dynamically linked file.
+#[derive(Default)]
 pub(super) struct Tables<'s, 'e, 'c> {
     tables: Vec<Stubs<'s, 'e, 'c>>,
 }

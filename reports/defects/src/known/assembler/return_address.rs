@@ -1,10 +1,8 @@
 //! Rows with a wrong return address, and functions that are wrongly taken for the outermost one.
 
-use super::{ASSEMBLER, WRONG_RA, is_llvm};
-use crate::case::{Case, offset};
+use super::ASSEMBLER;
 use crate::defect::Defect;
 use crate::known::{LLVM_MC, gnu_as};
-use crate::signs::{ANY, Extent, Signs};
 
 pub(in crate::known) const ALL: &[&Defect] = &[
     &RETURN_OFFSET_CUT,
@@ -15,17 +13,9 @@ pub(in crate::known) const ALL: &[&Defect] = &[
     &RETURN_RESTORE_IGNORED,
     &UNDEFINED_FOR_GOOD,
     &SIMPLE_OUTERMOST,
+    &SIMPLE_RETURN_ADDRESS,
     &SIGNAL_OUTERMOST,
 ];
-
-/// A row or function that wrongly ends the stack, or does not.
-const WRONG_END: Signs = Signs { rules: &["outermost-mismatch"], ..ANY };
-
-/// Whether SFrame has RA in the slot that AMD64's ABI gives it.
-fn is_ra_in_usual_slot(case: &Case<'_>) -> bool {
-    case.differs_in(&["ra"])
-        && case.rows().is_some_and(|(sframe, _)| sframe.ra.as_str() == "*(CFA-8)")
-}
 
 static RETURN_OFFSET_CUT: Defect = Defect {
     id: "return-offset-cut",
@@ -34,16 +24,6 @@ static RETURN_OFFSET_CUT: Defect = Defect {
     recognised: "SFrame's offset of RA is the lowest byte of CFI's",
     input: "corpus/differences/return-offset-cut/input.s",
     pages: &["docs/upstream/gnu-as/return-offset-cut.md"],
-    signs: &[Signs {
-        versions: &[3],
-        also: |case| {
-            let offsets = case.rows().map(|(sframe, cfi)| (offset(&sframe.ra), offset(&cfi.ra)));
-            matches!(offsets, Some((Some(cut), Some(whole)))
-                if cut != whole && cut == i64::from(whole.to_le_bytes()[0].cast_signed()))
-                && case.differs_in(&["ra"])
-        },
-        ..WRONG_RA
-    }],
     ..ASSEMBLER
 };
 
@@ -54,16 +34,6 @@ static RETURN_ELSEWHERE: Defect = Defect {
     recognised: "in versions 1 and 2 on AMD64, CFI has RA in another slot",
     input: "corpus/differences/return-elsewhere/input.s",
     pages: &["docs/upstream/gnu-as/return-elsewhere.md", "docs/upstream/llvm/return-elsewhere.md"],
-    signs: &[Signs {
-        versions: &[1, 2],
-        machines: &["AMD64"],
-        also: |case| {
-            is_ra_in_usual_slot(case)
-                && case.rows().is_some_and(|(_, cfi)| cfi.ra.starts_with("*(CFA"))
-                && case.has_directive("offset ra")
-        },
-        ..WRONG_RA
-    }],
     ..ASSEMBLER
 };
 
@@ -77,13 +47,6 @@ static RETURN_IN_REGISTER: Defect = Defect {
         "docs/upstream/gnu-as/return-in-register.md",
         "docs/upstream/llvm/return-in-register.md",
     ],
-    signs: &[Signs {
-        versions: &[2],
-        machines: &["AMD64"],
-        also: |case| is_ra_in_usual_slot(case) && case.has_directive("register ra"),
-        extent: Extent::Pattern,
-        ..WRONG_RA
-    }],
     ..ASSEMBLER
 };
 
@@ -97,12 +60,6 @@ static RETURN_VALUE_IGNORED: Defect = Defect {
         "docs/upstream/gnu-as/return-value-ignored.md",
         "docs/upstream/llvm/return-value-ignored.md",
     ],
-    signs: &[Signs {
-        machines: &["AMD64"],
-        also: |case| is_ra_in_usual_slot(case) && case.has_directive("val_offset ra"),
-        extent: Extent::Pattern,
-        ..WRONG_RA
-    }],
     ..ASSEMBLER
 };
 
@@ -113,13 +70,6 @@ static RETURN_IN_ESCAPE: Defect = Defect {
     recognised: "CFI has an expression for RA, and SFrame has it at CFA-8, in LLVM's version 2",
     input: "corpus/differences/return-in-escape/input.s",
     pages: &["docs/upstream/llvm/return-in-escape.md"],
-    signs: &[Signs {
-        also: |case| {
-            is_llvm(case) && is_ra_in_usual_slot(case) && case.has_directive("expression ra")
-        },
-        extent: Extent::Pattern,
-        ..WRONG_RA
-    }],
     ..ASSEMBLER
 };
 
@@ -131,16 +81,6 @@ static RETURN_RESTORE_IGNORED: Defect = Defect {
     workaround: "write .cfi_offset instead of .cfi_restore",
     input: "corpus/differences/return-restore-ignored/input.s",
     pages: &["docs/upstream/gnu-as/return-restore-ignored.md"],
-    signs: &[Signs {
-        versions: &[3],
-        also: |case| {
-            case.differs_in(&["ra"])
-                && case.has_directive("register ra")
-                && case.has_directive("restore ra")
-                && case.rows().is_some_and(|(sframe, _)| offset(&sframe.ra).is_none())
-        },
-        ..WRONG_RA
-    }],
     ..ASSEMBLER
 };
 
@@ -152,25 +92,8 @@ static UNDEFINED_FOR_GOOD: Defect = Defect {
     consequence: "a walker takes the function for the outermost one, and the stack ends too early",
     input: "corpus/differences/undefined-for-good/input.s",
     pages: &["docs/upstream/gnu-as/undefined-for-good.md"],
-    signs: &[Signs {
-        versions: &[3],
-        also: |case| {
-            case.has_directive("undefined ra")
-                && case.rows().is_some_and(|(sframe, cfi)| {
-                    &*sframe.ra == "undefined" && &*cfi.ra != "undefined"
-                })
-        },
-        ..WRONG_END
-    }],
     ..ASSEMBLER
 };
-
-/// Whether SFrame has an entry without rows, where CFI does not say that the stack ends.
-fn is_entry_without_rows(case: &Case<'_>) -> bool {
-    case.differs_in(&["undefined-ra"])
-        && case.rows().is_none()
-        && case.cfi().is_some_and(|cfi| &*cfi.ra != "undefined")
-}
 
 static SIMPLE_OUTERMOST: Defect = Defect {
     id: "simple-outermost",
@@ -181,14 +104,16 @@ static SIMPLE_OUTERMOST: Defect = Defect {
     workaround: "give the function CFI rules, or leave out .cfi_startproc",
     input: "corpus/differences/simple-outermost/input.s",
     pages: &["docs/upstream/gnu-as/simple-outermost.md"],
-    signs: &[Signs {
-        versions: &[3],
-        also: |case| {
-            is_entry_without_rows(case) && case.cfi().is_some_and(|cfi| &*cfi.cfa == "undefined")
-        },
-        extent: Extent::Pattern,
-        ..WRONG_END
-    }],
+    ..ASSEMBLER
+};
+
+static SIMPLE_RETURN_ADDRESS: Defect = Defect {
+    id: "simple-return-address",
+    title: "a function without a rule for the return address gets one, CFA-8",
+    affected: &[gnu_as("2.40", "2.47.50"), LLVM_MC],
+    recognised: "on AMD64, CFI has no rule for RA (.cfi_startproc simple), and SFrame has it at CFA-8",
+    workaround: "leave out `simple`, or add a .cfi_offset for the return address",
+    input: "corpus/differences/simple-return-address/input.s",
     ..ASSEMBLER
 };
 
@@ -196,17 +121,10 @@ static SIGNAL_OUTERMOST: Defect = Defect {
     id: "signal-outermost",
     title: "a signal frame whose CFI the assembler does not translate is marked as the outermost frame",
     affected: &[gnu_as("2.47.50", "2.47.50")],
-    recognised: "CFI has expressions for the CFA and RA, and SFrame an entry without rows",
+    recognised: "CFI marks a signal frame and has an expression or another rule for which the assembler gives up on the function, \
+                 and SFrame has an entry without rows",
     consequence: "the stack ends at the signal handler: the interrupted code is missing",
     input: "corpus/differences/signal-outermost/input.s",
     pages: &["docs/upstream/gnu-as/signal-outermost.md"],
-    signs: &[Signs {
-        versions: &[3],
-        also: |case| {
-            is_entry_without_rows(case) && case.cfi().is_some_and(|cfi| &*cfi.cfa != "undefined")
-        },
-        extent: Extent::Pattern,
-        ..WRONG_END
-    }],
     ..ASSEMBLER
 };

@@ -30,6 +30,7 @@ pub(super) static STARTS_NOT_ADJUSTED: Defect = Defect {
         "docs/upstream/gold/starts-not-adjusted.md",
         "docs/upstream/lld/starts-not-adjusted.md",
     ],
+    is_of_rows: true,
     signs: &[
         Signs {
             rules: &["function-outside-code"],
@@ -44,19 +45,6 @@ pub(super) static STARTS_NOT_ADJUSTED: Defect = Defect {
                 "function-past-code",
                 "sframe-without-cfi",
             ],
-            ..PROVEN
-        },
-        Signs {
-            rules: &[
-                "cfa-mismatch",
-                "ra-mismatch",
-                "fp-mismatch",
-                "ra-signing-mismatch",
-                "outermost-mismatch",
-                "sframe-contradicts-code",
-            ],
-            also: |case| case.unadjusted().is_some() && case.difference().is_some(),
-            extent: Extent::Pattern,
             ..PROVEN
         },
         // Nothing is at the right places.
