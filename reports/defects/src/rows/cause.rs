@@ -22,11 +22,8 @@ pub(super) fn name(
 ) -> Option<&'static str> {
     let both = candidate.at(place)?;
     if candidate.is_without_rows {
-        return Some(match both.cfi.cfa {
-            Cfa::Undefined => "simple-outermost",
-            _ if candidate.signal => "signal-outermost",
-            _ => "simple-outermost",
-        });
+        let is_signal = candidate.signal && both.cfi.cfa != Cfa::Undefined;
+        return Some(if is_signal { "signal-outermost" } else { "simple-outermost" });
     }
     let fde = &modelled.fde;
     let search = Search { assembler, abi: fde.cfi().abi(), ra: fde.cie().return_address, both };
