@@ -3,6 +3,7 @@
 # Machine: x86_64
 # File: 2.40.o     2.40
 # File: 2.44.o     2.44
+# File: 2.47.50.o  2.47.50
 # File: llvm-23.o  llvm-23
 #
 # `.cfi_startproc simple` starts without rules. The CFA gets one, the return address none, so that CFI says that it is unchanged:

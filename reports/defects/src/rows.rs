@@ -108,7 +108,8 @@ impl<'r, 'c: 'r> RowDefects<'r, 'c> {
         section: &Section<'_>,
     ) -> Option<&'static str> {
         let fde = differing.cfi?.function;
-        if differing.function.start != fde.start() {
+        // No assembler makes rows from ORC tables.
+        if differing.function.start != fde.start() || fde.cfi().kind().is_none() {
             return None;
         }
         let assembler = assembler(section)?;

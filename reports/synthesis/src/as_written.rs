@@ -1,5 +1,5 @@
-//! The rows that a producer writes for single functions of a file, with its mistakes: what the rows of a section are held
-//! against, to find out whether a mistake explains them.
+//! The rows that a producer writes for single functions of a file, with its mistakes. The rows of a section are compared with
+//! them, to find out whether a mistake explains them.
 
 use sframe_oracle::cfi::{Cfi, Fde, RowContext};
 use sframe_validator::Abi;

@@ -22,11 +22,8 @@ pub(super) fn name(
 ) -> Option<&'static str> {
     let both = candidate.at(place)?;
     if candidate.is_without_rows {
-        return Some(match both.cfi.cfa {
-            Cfa::Undefined => "simple-outermost",
-            _ if candidate.signal => "signal-outermost",
-            _ => "simple-outermost",
-        });
+        let is_signal = candidate.signal && both.cfi.cfa != Cfa::Undefined;
+        return Some(if is_signal { "signal-outermost" } else { "simple-outermost" });
     }
     let fde = &modelled.fde;
     let search = Search { assembler, abi: fde.cfi().abi(), ra: fde.cie().return_address, both };
@@ -138,10 +135,8 @@ impl Search {
     /// The defect, if the instructions at the PC where the difference begins show it. The last one that is about the part
     /// decides.
     fn by_steps(&self, part: Part, steps: &[Step]) -> Option<&'static str> {
-        if self.is_without_rule_for_ra(part) {
-            return Some("simple-return-address");
-        }
-        steps.iter().rev().find_map(|step| match (part, step.instruction) {
+        let without_rule = || self.is_without_rule_for_ra(part).then_some("simple-return-address");
+        let found = steps.iter().rev().find_map(|step| match (part, step.instruction) {
             (_, Instruction::RestoreState) if self.is_llvm() => None,
             (_, Instruction::RestoreState) if step.is_covered => Some("remembers-one-state"),
             (_, Instruction::RestoreState) if !self.is_latest() => Some("remembered-in-place"),
@@ -151,7 +146,8 @@ impl Search {
             (Part::Fp, instruction) => self.by_step_of_fp(instruction),
             (Part::Ra, instruction) => self.by_step_of_ra(instruction),
             _ => None,
-        })
+        });
+        found.or_else(without_rule)
     }
 
     fn by_step_of_fp(&self, instruction: Instruction) -> Option<&'static str> {

@@ -4,8 +4,8 @@
 //! has written something else there. No finding about such a row may be a case of a known defect, and the counts are the same
 //! whether all findings are listed or some.
 //!
-//! `SFRAME_PLANTED` is the number of values for each version and machine; without it, each golden file gets one value in each
-//! function. `SFRAME_SEED` makes other ones. The libraries that `corpus/build real` makes are used if they are there.
+//! Each golden file gets one value in each function. `SFRAME_PLANTED` is the number of values for each version and machine instead,
+//! also in the libraries that `corpus/build real` makes; `SFRAME_SEED` makes other ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,6 +22,8 @@ use super::records;
 
 /// The producers, by the folders of their files in `golden/` and `real/`.
 const PRODUCERS: [&str; 4] = ["2.40", "2.44", "2.47.50", "llvm-23"];
+/// The folder with the smallest files that show each known defect.
+const DIFFERENCES: &str = "differences";
 /// The number of planted files that are checked at a time.
 const AT_A_TIME: usize = 64;
 
@@ -95,13 +97,17 @@ fn number(variable: &str) -> Option<usize> {
 }
 
 /// The files of a producer with a section, by machine.
-fn of_producer(producer: &str) -> BTreeMap<String, Vec<PathBuf>> {
-    let roots = [corpus().join("golden").join(producer), tools::real_libraries().join(producer)];
+fn of_producer(producer: &str, with_real: bool) -> BTreeMap<String, Vec<PathBuf>> {
+    let is_of_all = producer == DIFFERENCES;
+    let golden = if is_of_all { corpus() } else { corpus().join("golden") };
+    let mut roots = vec![golden.join(producer)];
+    roots.extend(with_real.then(|| tools::real_libraries().join(producer)));
     let mut found: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for root in roots {
         for path in files(&root) {
             let inside = path.strip_prefix(&root).expect("below it");
             let machine = inside.iter().next().expect("a folder").to_string_lossy().into_owned();
+            let machine = if is_of_all { "all".to_owned() } else { machine };
             let is_elf = path.extension().is_some_and(|name| name == "o" || name == "so");
             // Inputs of other producers.
             let is_mixed = path.to_string_lossy().contains("mixed");
@@ -169,8 +175,8 @@ fn no_planted_value_is_excused() {
     let seed = number("SFRAME_SEED").unwrap_or(1);
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (seed as u64) << 20);
     let mut excused = Vec::new();
-    for producer in PRODUCERS {
-        for (machine, paths) in of_producer(producer) {
+    for producer in PRODUCERS.into_iter().chain([DIFFERENCES]) {
+        for (machine, paths) in of_producer(producer, wanted.is_some()) {
             let mut number = 0;
             let mut batch = Batch { folder: folder!("planted"), ..Batch::default() };
             let mut rounds = 0;
@@ -201,7 +207,7 @@ fn add(batch: &mut Batch, path: &Path, round: usize, random: &mut Random) -> usi
     let number = planted.len();
     if number > 0 {
         let name = path.file_name().expect("a file").to_string_lossy();
-        let name = format!("{round}-{name}");
+        let name = format!("{round}-{}-{name}", batch.planted.len());
         fs::write(batch.folder.join(&name), file).expect("writable");
         batch.planted.insert(name, planted);
     }
