@@ -277,8 +277,8 @@ impl<'a> Assessor<'a> {
 /// The PCs that stand for all of a segment, and for how many.
 fn samples(segment: &Segment, period: u64) -> impl Iterator<Item = (u64, u64)> + use<> {
     let Segment { start, length } = *segment;
-    let stands_for = move |offset: u64| (length - 1 - offset) / period + 1;
-    (0..period.min(length)).map(move |offset| (start + offset, stands_for(offset)))
+    let number = move |offset: u64| (length - 1 - offset) / period + 1;
+    (0..period.min(length)).map(move |offset| (start + offset, number(offset)))
 }
 
 /// Periods are at most 256.

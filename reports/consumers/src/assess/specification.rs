@@ -157,7 +157,7 @@ impl Specification {
         self.covered
     }
 
-    /// The addresses at which what is said changes, but for repeated blocks.
+    /// The addresses at which the row changes, without those inside of repeated blocks.
     pub(super) fn places(&self) -> Vec<u64> {
         let mut places = Vec::new();
         for function in &self.functions {
@@ -182,12 +182,12 @@ impl Specification {
         (pc < function.end).then_some(function)
     }
 
-    /// The function that covers a PC, and what is said there.
+    /// The function that covers a PC, and its row there.
     pub(super) fn at(&self, pc: u64) -> Option<(u32, Says)> {
         self.function(pc).map(|function| (function.index, function.at(pc)))
     }
 
-    /// The number of PCs after which what is said repeats; 1 outside of repeated blocks.
+    /// The number of PCs after which rows repeat; 1 outside of repeated blocks.
     pub(super) fn period(&self, pc: u64) -> u64 {
         self.function(pc).and_then(|function| function.block).map_or(1, u64::from)
     }

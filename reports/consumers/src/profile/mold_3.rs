@@ -181,12 +181,14 @@ fn rows(function: &Function<'_>, work: &Work) -> Rows {
             rows.fail(SPENT);
             break;
         }
-        let (Ok(row), Ok(entry)) = (row, entry) else {
-            rows.fail(Stop::error("a row has no meaning"));
+        const WITHOUT_MEANING: Stop = Stop::error("a row has no meaning");
+        let Ok(entry) = entry else {
+            rows.fail(WITHOUT_MEANING);
             break;
         };
         // The row's address would not do: a function may reach beyond the last address.
-        rows.push(Step { start: entry.start, end: 0, frame: Ok(row.frame) });
+        let frame = row.map(|row| row.frame).map_err(|_| WITHOUT_MEANING);
+        rows.push(Step { start: entry.start, end: 0, frame });
     }
     rows
 }

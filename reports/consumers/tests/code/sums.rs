@@ -21,7 +21,7 @@ pub(crate) struct Compared {
     pub(crate) exact: u64,
 }
 
-/// A section, and what is said of it.
+/// A section, its assessment, and the specification's answers.
 struct Case<'a> {
     sample: &'a Sample,
     found: Assessment,
