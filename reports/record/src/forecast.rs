@@ -219,7 +219,8 @@ impl Forecast<'_> {
     /// What a file does not show, and `gnu-*` depend on: how it was linked. `None` if there is nothing to say.
     #[must_use]
     pub fn caveat(&self) -> Option<&'static str> {
-        let is_gnu = self.sections.iter().any(|section| section.encoding.starts_with("gnu-"));
+        let is_gnu = |of: &Predicted<'_>| of.unknown == 0 && of.encoding.starts_with("gnu-");
+        let is_gnu = self.sections.iter().any(is_gnu);
         is_gnu.then_some(if self.gc_sections {
             "gnu-*: as linked with --gc-sections: GNU ld 2.40 and 2.44 write no section, and 2.47.50 no entries for stubs"
         } else {
