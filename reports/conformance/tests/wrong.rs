@@ -107,6 +107,44 @@ fn less_is_not_wrong() {
     assert_eq!(outcome(less, "v3/A-walks/chain-amd64").verdict, Verdict::Pass);
 }
 
+/// A reader that does no walks. Its lookups are right, or wrong.
+struct WithoutWalks(Wrong);
+
+impl Reader for WithoutWalks {
+    fn open(&mut self, section: &Section) -> Answer<Opened> {
+        self.0.open(section)
+    }
+    fn lookup(&mut self, pc: u64) -> Answer<Option<Found>> {
+        self.0.lookup(pc)
+    }
+    fn walk(&mut self, _: &Start) -> Answer<Walked> {
+        Answer::Unsupported("walks".to_owned())
+    }
+}
+
+/// Vectors with walks are about them: right lookups are not enough, and wrong ones are wrong.
+#[test]
+fn walks_that_a_reader_does_not_do_are_not_right() {
+    let walks = chosen("v3/A-walks/chain-amd64");
+    let right = run_one(&mut WithoutWalks(Wrong::default()), &walks);
+    assert_eq!((right.verdict, right.wrong), (Verdict::Unsupported, Vec::new()));
+    let lookup: fn(&mut Option<Found>) = |found| *found = None;
+    let wrong = run_one(&mut WithoutWalks(Wrong { lookup, ..Wrong::default() }), &walks);
+    assert_eq!(wrong.verdict, Verdict::Fail);
+    let others = chosen("v3/2.1-preamble/complete-amd64");
+    assert_eq!(run_one(&mut WithoutWalks(Wrong::default()), &others).verdict, Verdict::Pass);
+}
+
+/// Differences have the notation of the protocol.
+#[test]
+fn addresses_that_differ_are_hexadecimal() {
+    let open: fn(&mut Opened) =
+        |opened| opened.functions.as_mut().expect("some")[1].start = Some(Address(0x40_1abc));
+    let outcome = outcome(Wrong { open, ..Wrong::default() }, "v2/2.1-preamble/complete-amd64");
+    // Its entry is 40 f0 ff ff: -0xfc0 from the section at 0x402000 (docs/CONFORMANCE.md).
+    assert_eq!(outcome.wrong, ["function 1: start: \"0x401abc\", expected \"0x401040\""]);
+}
+
 /// Programs that do not answer as the protocol demands fail every vector, and are started again for the next one.
 #[test]
 fn programs_that_do_not_answer_fail() {

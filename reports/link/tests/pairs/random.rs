@@ -18,7 +18,7 @@ use case::Maker;
 use entropy::Entropy;
 
 const SEED: u64 = 36;
-/// The number of links of a run that is not told otherwise: a second or two for each linker.
+/// The number of links without SFRAME_LINKS: a second or two for each linker.
 const LINKS: u64 = 60;
 
 fn number(variable: &str, default: u64) -> u64 {

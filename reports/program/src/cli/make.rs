@@ -35,8 +35,11 @@ pub(super) fn synthesize_file(args: &SynthesizeArgs) -> io::Result<Exit> {
         )];
         lines.extend(losses.iter().map(left_out));
         lines.extend(made.not_described.iter().cloned());
-        let wrong = match (args.from, args.kind) {
-            (Witness::Cfi, Written::Elf) => remaining(&bytes).map_err(|error| error.to_string())?,
+        // What GNU as and ld would have written has their mistakes, as asked for.
+        let wrong = match (args.from, args.kind, args.encoding()) {
+            (Witness::Cfi, Written::Elf, Encoding::Smallest(_)) => {
+                remaining(&bytes).map_err(|error| error.to_string())?
+            }
             _ => Vec::new(),
         };
         let is_complete = losses.is_empty() && !made.is_partial && wrong.is_empty();

@@ -1,0 +1,108 @@
+//! Wrong rows survive a repair, and are reported: files of lld and gold with one changed byte in their sections. The rows that
+//! changed are those that GNU objdump prints for the repaired file, with and without the change; CFI agrees with the rows
+//! without it.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use common::{Function, listed_file, listing};
+use sframe_corpus::read;
+use sframe_corpus::tools::toolchain;
+use sframe_repair::{Remaining, remaining, repair};
+use sframe_validator::elf::Elf;
+use sframe_validator::unwind::CodeAddress;
+
+const FILES: [(&str, &str); 10] = [
+    ("lld/x86_64/v2-shared.so", "2.44"),
+    ("lld/x86_64/v2-static.exe", "2.44"),
+    ("lld/x86_64/v3-shared.so", "2.47.50"),
+    ("lld/x86_64/v3-static.exe", "2.47.50"),
+    ("gold/x86_64/v1-shared.so", "2.40"),
+    ("gold/x86_64/v1-static.exe", "2.40"),
+    ("gold/x86_64/v2-shared.so", "2.44"),
+    ("gold/x86_64/v2-static.exe", "2.44"),
+    ("gold/x86_64/v3-shared.so", "2.47.50"),
+    ("gold/x86_64/v3-static.exe", "2.47.50"),
+];
+/// The places in a section at which a byte is changed, one at a time.
+const PLACES: usize = 48;
+
+/// The values at each PC; `None` if rows are in another order, so that readers disagree.
+fn values(functions: &[(u64, Function)]) -> Option<BTreeMap<u64, String>> {
+    let mut values = BTreeMap::new();
+    for (start, function) in functions {
+        let ends = function.rows.iter().skip(1).map(|(at, _)| *at).chain([function.size]);
+        for ((at, text), end) in function.rows.iter().zip(ends) {
+            if *at >= end || end > function.size {
+                return None;
+            }
+            values.extend((*at..end).map(|offset| (start + offset, text.clone())));
+        }
+    }
+    Some(values)
+}
+
+/// The starts and sizes of the functions.
+fn shapes(functions: &[(u64, Function)]) -> Vec<(u64, u64)> {
+    functions.iter().map(|(start, function)| (*start, function.size)).collect()
+}
+
+/// The PCs whose values the change of a byte changes; `None` if the file cannot be compared with the one without it.
+fn changed(
+    folder: &Path,
+    objdump: &Path,
+    good: &[(u64, Function)],
+    repaired: &[u8],
+) -> Option<Vec<u64>> {
+    let found = listing(&listed_file(folder, objdump, repaired));
+    if shapes(&found) != shapes(good) {
+        return None;
+    }
+    let (before, after) = (values(good).expect("sound"), values(&found)?);
+    if before.len() != after.len() {
+        return None;
+    }
+    Some(before.iter().filter(|(pc, text)| after[*pc] != **text).map(|(pc, _)| *pc).collect())
+}
+
+#[test]
+fn wrong_rows_are_reported() {
+    let folder = sframe_corpus::folder!("wrong_rows");
+    let (mut wrong, mut places) = (0, 0);
+    for (name, version) in FILES {
+        let Some(tools) = toolchain(version) else { return };
+        let objdump = tools.join("x86_64-linux-gnu-objdump");
+        let file = read(&format!("golden/{name}"));
+        let sound = repair(&file).expect(name);
+        assert_eq!(sound.remaining, [], "{name}");
+        let good = listing(&listed_file(&folder, &objdump, &sound.bytes));
+        let range = {
+            let elf = Elf::parse(&file).expect("ELF");
+            let section = elf.sframe_sections().next().expect("a section");
+            let start = usize::try_from(section.offset).expect("small");
+            start..start + usize::try_from(section.size).expect("small")
+        };
+        for place in 1..=PLACES {
+            let mut file = file.clone();
+            file[range.start + range.len() * place / (PLACES + 1)] ^= 0x18;
+            let Ok(repaired) = repair(&file) else { continue };
+            let Some(pcs) = changed(&folder, &objdump, &good, &repaired.bytes) else { continue };
+            let contradictions = repaired.remaining.iter().find_map(|wrong| match wrong {
+                Remaining::Contradicts { bytes, first, .. } => Some((*bytes, *first)),
+                _ => None,
+            });
+            let first = pcs.first().map(|first| CodeAddress::absolute(*first));
+            let expected = first.map(|first| (pcs.len() as u64, first));
+            assert_eq!(contradictions, expected, "{name}, place {place}");
+            wrong += usize::from(expected.is_some());
+            places += 1;
+            assert_eq!(remaining(&repaired.bytes).expect(name), repaired.remaining, "{name}");
+        }
+    }
+    println!("{places} repaired files, {wrong} with wrong rows");
+    assert!(wrong >= 100, "{wrong} of {places}");
+}
