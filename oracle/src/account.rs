@@ -143,14 +143,16 @@ pub struct Difference<'c> {
     pub start: CodeAddress,
     /// The end, exclusive, in the same section.
     pub end: u64,
+    /// The range in which both rows are valid. This is a part of it if the code decides about the parts in different ways.
+    pub whole: (u64, u64),
     /// The fields that differ.
     pub fields: Fields,
     /// SFrame's frame, if it has one.
     pub sframe: Option<Frame>,
     /// CFI's function and its frame, if CFI describes the code and was compared.
     pub cfi: Option<CfiFrame<'c>>,
-    /// Who is wrong, as far as the code proves it. `None` if it was not asked: a file with very many differences has only
-    /// some of them decided.
+    /// Who is wrong at each PC of the range, as far as the code proves it. `None` if it was not asked: a file with very many
+    /// differences has only some of them decided.
     pub ruling: Option<Ruling>,
     /// Whether this is no difference between SFrame and CFI: the code alone refutes the row.
     pub is_of_code: bool,

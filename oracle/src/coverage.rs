@@ -8,13 +8,14 @@
 //! possible ones:
 //!
 //! * Linkers drop the sections of inputs with another version than the first one.
-//! * `.cfi_label` writes no instruction. Observed: GNU as 2.44 and 2.47.50 drop the function, and print `CFI insn
-//!   CFI_label (0x106)`.
+//! * `.cfi_label` writes no instruction, only a symbol in the section of CFI, which a stripped file has lost. Observed: GNU as
+//!   2.44 and 2.47.50 drop the function, and print `CFI insn CFI_label (0x106)`.
 //! * `.cfi_escape` with an instruction that has a directive writes the same bytes as the directive. Observed: GNU as
 //!   2.47.50 prints `.cfi_escape with op (0xe)` for `.cfi_escape 0x0e, 16`.
 
 mod cause;
 mod page;
+mod source;
 
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::section::{S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
@@ -24,6 +25,7 @@ use sframe_validator::{Abi, Version};
 use crate::cfi::{CfiError, Fde, Instruction, RowContext, Rows, Traces};
 pub use cause::Cause;
 pub use page::CausePage;
+pub(crate) use source::{Labels, of_source};
 
 /// The maximum number of rows of a version 3 function.
 const MAX_ROWS: usize = 0xffff;
@@ -119,7 +121,7 @@ fn first(a: Option<Cause>, b: Option<Cause>) -> Option<Cause> {
 fn is_ordinary(rows: &mut Rows<'_, '_>, version: Version, abi: Abi) -> bool {
     let bases = [abi.sp(), abi.fp()];
     rows.all_frames(MAX_ROWS, |frame| is_usual(frame, bases))
-        && of_traces(rows.traces(), version).is_none()
+        && of_traces(rows.traces(), version, abi).is_none()
 }
 
 /// The cause in the rows that keeps the function out, and the defect that ends them too early.
@@ -140,7 +142,7 @@ fn of_rows(
             Err(error) => break Some(error),
         }
     };
-    found = first(found, of_traces(rows.traces(), version));
+    found = first(found, of_traces(rows.traces(), version, abi));
     if error.is_some() {
         found = first(found, Some(Cause::Unreadable));
     }
@@ -227,13 +229,12 @@ fn of_frame(frame: &Frame, version: Version, abi: Abi) -> Option<Cause> {
 }
 
 /// The cause in instructions that leave no trace in the rows.
-fn of_traces(traces: Traces, version: Version) -> Option<Cause> {
+fn of_traces(traces: Traces, version: Version, abi: Abi) -> Option<Cause> {
     if traces == Traces::default() {
         return None;
     }
     let table = [
         (Traces::SIGN_WITH_PC, Cause::RaSignWithPc),
-        (Traces::SAVED_SP, Cause::RegisterSave),
         (Traces::VALUE_OFFSET, Cause::ValueOffset),
         (Traces::UNDEFINED_SP, Cause::UndefinedFp),
         (Traces::ESCAPE, Cause::UnsupportedEscape),
@@ -241,6 +242,13 @@ fn of_traces(traces: Traces, version: Version) -> Option<Cause> {
     // observed: GNU as 2.40 and 2.44 refuse everything that needs a `.cfi_escape`.
     let escaped = version < Version::V3 && traces.contains(Traces::EXPRESSION);
     let escaped = escaped.then_some(Cause::UnsupportedEscape);
+    // observed: GNU as 2.47.50 for AMD64 and AArch64, "SP register 7 in .cfi_register". 2.44 and LLVM 23 describe such a function,
+    // and so does 2.47.50 for s390x.
+    let saved_sp = version == Version::V3 && abi != Abi::S390x && traces.contains(Traces::SAVED_SP);
+    let saved_sp = saved_sp.then_some(Cause::SpSave);
+    // observed: GNU as 2.40 and 2.44 refuse it always.
+    let refused = if version < Version::V3 { Traces::ARGS_SIZE } else { Traces::LARGE_ARGS_SIZE };
+    let args_size = traces.contains(refused).then_some(Cause::ArgsSize);
     let seen = table.iter().filter(|(trace, _)| traces.contains(*trace)).map(|(_, cause)| *cause);
     // observed: GNU as 2.40 and 2.44 before the first advance, LLVM 23 before the first other row.
     let remembered = match version {
@@ -249,7 +257,7 @@ fn of_traces(traces: Traces, version: Version) -> Option<Cause> {
         Version::V3 => false,
     };
     let remembered = remembered.then_some(Cause::RememberFirst);
-    seen.chain(escaped).chain(remembered).min()
+    seen.chain(saved_sp).chain(args_size).chain(escaped).chain(remembered).min()
 }
 
 /// An instruction in a form that assemblers do not accept, although rows could express its meaning or need not. Used

@@ -48,8 +48,8 @@ pub struct Set<'s> {
 pub enum Matching {
     /// By address: both describe the same code.
     Address,
-    /// By the symbol at a function's start. Functions that share a name are paired in the order of their addresses. A
-    /// linker's stubs, which have no symbols, are matched section by section; other functions without a symbol are
+    /// By the symbols at a function's start: one that both functions have is enough. Functions that share a name are paired in
+    /// the order of their addresses. A linker's stubs, which have no symbols, are matched section by section; other functions without a symbol are
     /// counted, but not compared.
     Symbol,
 }
@@ -81,7 +81,7 @@ pub struct Bases {
 /// A range of PCs for which the sets differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Range<'s> {
-    /// The symbol by which the functions were matched, or the section of stubs; empty if they were matched by address.
+    /// The symbol by which the functions were matched, one of those that both have, or the section of stubs; empty if they were matched by address.
     pub name: Text<'s>,
     /// The ELF section of the code, in relocatable objects matched by address; otherwise 0.
     pub section: u32,
@@ -94,6 +94,9 @@ pub struct Range<'s> {
     pub bases: Bases,
     /// The result of comparing the sets.
     pub change: Change,
+    /// The functions that were matched: those that contain the range or, if the range is after the end of the shorter one, both of
+    /// them.
+    pub functions: [Option<SframeFunction>; 2],
     /// The first set's statement; with the frame if both sets have one.
     pub first: Option<Statement<SframeFunction>>,
     /// The second set's statement; with the frame if both sets have one.
@@ -267,6 +270,8 @@ where
         if let Some(change) = change {
             // If the other set describes nothing here, this one's rows do not matter.
             let both = a.anything() && b.anything();
+            let (first, second) = (statement(&a, both), statement(&b, both));
+            let [in_first, in_second] = self.group.functions();
             self.report(Range {
                 name: self.group.name,
                 section: place.section,
@@ -274,8 +279,12 @@ where
                 end,
                 bases: self.group.bases,
                 change,
-                first: statement(&a, both),
-                second: statement(&b, both),
+                functions: [
+                    first.map(|of| of.function).or(in_first),
+                    second.map(|of| of.function).or(in_second),
+                ],
+                first,
+                second,
             });
         }
         ControlFlow::Continue(())

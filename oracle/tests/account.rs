@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use common::by_hand::{eh_frame, entry};
 use common::{ALL, ALL_BY_PATTERN, counts, golden, golden_files, members, of_file, open};
 use object::{Object, ObjectSection};
-use sframe_oracle::account::{Account, Options, Similar, account};
+use sframe_oracle::account::{Account, Difference, Options, Similar, account};
 use sframe_oracle::cfi::{Cfi, CfiErrorKind, Kind};
 use sframe_oracle::compare::{FunctionCounts, Verdict, compare};
 use sframe_oracle::coverage::Cause;
@@ -58,9 +58,16 @@ fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
     }
     assert!(kept.iter().all(|(rule, count)| counts[rule] == *count), "{counts:?} {kept:?}");
     let of_differences: u64 = counts.values().sum::<u64>() - kept.values().sum::<u64>();
-    let listed = all.differences.iter();
-    let listed: Vec<_> =
-        listed.map(|d| (d.start.section, d.start.address, d.end, d.fields)).collect();
+    // The parts of a range about which the code decides in different ways follow each other.
+    let same_range = |a: &Difference<'_>, b: &Difference<'_>| {
+        (a.start.section, a.whole) == (b.start.section, b.whole) && a.end == b.start.address
+    };
+    let whole = |parts: &[Difference<'_>]| {
+        let (first, last) = (parts.first().expect("a part"), parts.last().expect("a part"));
+        assert_eq!((first.start.address, last.end), first.whole);
+        (first.start.section, first.whole.0, first.whole.1, first.fields)
+    };
+    let listed: Vec<_> = all.differences.chunk_by(same_range).map(whole).collect();
     assert_eq!(listed, ranges);
     // A pattern counts once per function.
     let first = all.differences.iter().filter(|difference| !difference.repeats).count();
@@ -82,7 +89,7 @@ fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
         together.ranges += 1 + others.ranges;
         together.bytes += difference.end - difference.start.address + others.bytes;
     }
-    let (functions, ranges) = (of_differences, ranges.len() as u64);
+    let (functions, ranges) = (of_differences, all.differences.len() as u64);
     assert_eq!(together, Similar { functions, ranges, bytes: sums.different });
     // On request, fewer are kept, but just as many are counted.
     let few = account(elf, sections, cfi, &Options { keep: Keep::First(1), ..ALL_BY_PATTERN });

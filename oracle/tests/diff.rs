@@ -230,3 +230,65 @@ fn functions_with_unknown_starts_are_counted() {
         assert_eq!(totals.matched, whole.matched - 2);
     }
 }
+
+/// An object of functions, each with its names, how many bytes it has, and whether the names are global.
+fn functions(name: &str, functions: &[(&str, usize, bool)]) -> Option<Vec<u8>> {
+    let bin = sframe_corpus::tools::toolchain("2.44")?;
+    let mut source = ".cfi_sections .eh_frame, .sframe\n.text\n".to_owned();
+    for (number, (names, size, is_global)) in functions.iter().enumerate() {
+        for name in names.split(' ') {
+            let global = if *is_global { format!(".globl {name}\n") } else { String::new() };
+            source += &format!("{global}.type {name}, @function\n.set {name}, .L{number}\n");
+        }
+        let nops = "nop\n".repeat(size - 1);
+        source += &format!(".L{number}: .cfi_startproc\n{nops}ret\n.cfi_endproc\n");
+    }
+    let folder = sframe_corpus::empty_folder(env!("CARGO_TARGET_TMPDIR"), name);
+    std::fs::write(folder.join("f.s"), source).expect("written");
+    let mut command = std::process::Command::new(bin.join("x86_64-linux-gnu-as"));
+    let status = command.args(["--gsframe", "-o", "f.o", "f.s"]).current_dir(&folder).status();
+    assert!(status.expect("the assembler runs").success());
+    Some(std::fs::read(folder.join("f.o")).expect("an object"))
+}
+
+/// The ranges that differ with the sizes of both functions, and the numbers of functions in both and in only one file.
+fn named(old: &[u8], new: &[u8]) -> (Vec<(String, u64, u64, [u32; 2])>, [u64; 3]) {
+    let (mut found, mut totals) = (Vec::new(), Totals::default());
+    with_set_of(old, &mut |first| {
+        with_set_of(new, &mut |second| {
+            totals = diff(first, second, Matching::Symbol, |range| {
+                let sizes = range.functions.map(|function| function.map_or(0, |it| it.size));
+                found.push((range.name.to_string(), range.start, range.end, sizes));
+            });
+        });
+    });
+    (found, [totals.matched, totals.functions_only_first, totals.functions_only_second])
+}
+
+/// A C++ destructor has several names, of which either file may list another one first. A function that has grown is the same one,
+/// and so is one that has got a further name.
+#[test]
+fn functions_are_matched_by_any_of_their_names() {
+    let old = functions("names-a", &[("d1 d2", 2, true), ("g", 3, true), ("gone", 2, true)]);
+    let new = functions("names-b", &[("d2 d3", 2, true), ("g h", 6, true), ("added", 2, true)]);
+    let (Some(old), Some(new)) = (old, new) else { return };
+    let (found, counts) = named(&old, &new);
+    let one = |name: &str, start, end, sizes| (name.to_owned(), start, end, sizes);
+    let wanted = [one("g", 3, 6, [3, 6]), one("gone", 0, 2, [2, 0]), one("added", 0, 2, [0, 2])];
+    assert_eq!((found, counts), (wanted.into(), [2, 1, 1]));
+}
+
+/// The old function `a` has only the local name `x` beside it, which `b` has in the new file. `b` is the partner of `b`.
+#[test]
+fn global_names_count_before_local_ones() {
+    let old = functions("local-a", &[("x", 2, false), ("b", 3, true)]);
+    let new = functions("local-b", &[("b", 3, true), ("x", 2, false)]);
+    let (Some(mut old), Some(mut new)) = (old, new) else { return };
+    assert_eq!(named(&old, &new), (Vec::new(), [2, 0, 0]));
+    // Two functions of one name, as static functions of two C files have: in the strings, `b` is the only other name.
+    for file in [&mut old, &mut new] {
+        let place = file.windows(3).position(|bytes| bytes == b"\0x\0").expect("in the strings");
+        file[place + 1] = b'b';
+    }
+    assert_eq!(named(&old, &new), (Vec::new(), [2, 0, 0]));
+}

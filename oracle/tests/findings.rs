@@ -75,7 +75,7 @@ fn code_that_one_side_describes_is_a_finding_for_each_function() {
     };
     let cfi = eh_frame(&[(CODE, 0x10, &[]), (CODE + 0x50, 0x10, &[])]);
     of(Version::V2, functions(), Some(&cfi), |account| {
-        let loss = "although nothing in CFI prevents it";
+        let loss = "and CFI does not show why";
         let found: Vec<_> = account
             .findings
             .iter()

@@ -334,6 +334,15 @@ impl<'a> Elf<'a> {
         self.sections.get(usize::try_from(index).ok()?)
     }
 
+    /// The places of the untyped symbols that are defined in a section, in order: offsets in a relocatable object, else
+    /// addresses. Assemblers define such symbols for labels.
+    ///
+    /// # Errors
+    /// [`ElfError::Malformed`].
+    pub fn labels_in(&self, section: u32) -> Result<Vec<u64>, ElfError> {
+        symbols::labels(self, section)
+    }
+
     /// The bytes of a section; empty for a section without bytes in the file (`SHT_NOBITS`).
     ///
     /// # Errors

@@ -115,7 +115,9 @@ static int check_sound(const struct json *expect, int error) {
     verdict |= !check_function(index++, part);
   for (part = json_get(expect, "lookups")->first; part; part = part->next)
     verdict |= !check_lookup(part);
-  return verdict;
+  /* The library walks no stacks. */
+  bool has_walks = json_get(expect, "walks") && json_get(expect, "walks")->first;
+  return verdict == PASS && has_walks ? UNSUPPORTED : verdict;
 }
 
 static int check_vector(const struct json *vector) {

@@ -3,7 +3,7 @@
 //! The output of a test that passes is not shown. Each such test leaves a note instead, and the last test program of the
 //! workspace prints all notes of its run of `cargo test`.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::process::parent_id;
@@ -31,6 +31,9 @@ fn write(runs: &Path, what: &str, remedy: &str) -> io::Result<()> {
     file.write_all(format!("{what}\t{remedy}\n").as_bytes())
 }
 
+/// The command that installs every tool that tests compare with.
+const INSTALL: &str = "corpus/tools";
+
 /// Prints what was skipped in this run of `cargo test`, and forgets all notes.
 ///
 /// # Errors
@@ -41,29 +44,26 @@ pub fn summarise() -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         notes => notes?,
     };
-    print!("{}", summary(&notes));
+    println!("{}", summary(&notes));
     match fs::remove_dir_all(&runs) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
-/// A line for each missing thing, with the number of comparisons that lack it.
+/// One line: how many checks were skipped, for want of which tools, and how to get them.
 fn summary(notes: &str) -> String {
-    let mut missing: BTreeMap<&str, u32> = BTreeMap::new();
-    for line in notes.lines() {
-        *missing.entry(line).or_default() += 1;
-    }
+    let names = notes.lines().map(|line| line.split('\t').next().unwrap_or(line));
+    let missing: BTreeSet<&str> = names.collect();
     if missing.is_empty() {
-        return "Every test had the tools that it compares with.\n".to_owned();
+        return "No check was skipped: every tool that the tests compare with is here.".to_owned();
     }
-    let mut text = "Not compared, because a tool is missing:\n".to_owned();
-    for (note, times) in missing {
-        let (what, remedy) = note.split_once('\t').unwrap_or((note, ""));
-        let tests = if times == 1 { "test" } else { "tests" };
-        text.push_str(&format!("  {times:3} {tests}: {what} ({remedy})\n"));
-    }
-    text
+    let checks = match notes.lines().count() {
+        1 => "1 check was".to_owned(),
+        number => format!("{number} checks were"),
+    };
+    let missing: Vec<&str> = missing.into_iter().collect();
+    format!("{checks} skipped, for want of {}: {INSTALL} installs them", missing.join(", "))
 }
 
 #[cfg(test)]
@@ -71,10 +71,11 @@ mod tests {
     use super::summary;
 
     #[test]
-    fn each_missing_tool_is_one_line() {
+    fn missing_tools_are_one_line() {
         let notes = "gdb\tinstall it\nreadelf\tfetch it\ngdb\tinstall it\n";
-        let wanted = "Not compared, because a tool is missing:\n    2 tests: gdb (install it)\n    1 test: readelf (fetch it)\n";
+        let wanted = "3 checks were skipped, for want of gdb, readelf: corpus/tools installs them";
         assert_eq!(summary(notes), wanted);
-        assert!(summary("").starts_with("Every test"));
+        assert!(summary("gdb\tinstall it\n").starts_with("1 check was skipped"));
+        assert!(summary("").starts_with("No check was skipped"));
     }
 }

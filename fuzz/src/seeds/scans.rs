@@ -60,17 +60,16 @@ fn folders(corpus: &Path) -> Vec<PathBuf> {
 fn report(corpus: &Path, folder: &Path, document: bool) -> String {
     let mut out = Vec::new();
     let mut renderer: Box<dyn Renderer> = if document {
-        Box::new(JsonDocument::new(&mut out))
+        Box::new(JsonDocument::new(&mut out).expect("memory"))
     } else {
         Box::new(JsonLines::new(&mut out))
     };
     let inputs = Selection::new(&[folder.into()], Vec::new());
     let options =
         CheckOptions { coverage: true, hash: true, producers: true, ..CheckOptions::default() };
-    renderer.begin().expect("memory");
     let mut sink = WithProgress::new(renderer.as_mut(), false);
     let summary = scan(inputs, &options, 1, &mut sink).expect("checked in");
-    renderer.end(&summary).expect("memory");
+    renderer.finish(&summary).expect("memory");
     drop(renderer);
     let report = String::from_utf8(out).expect("UTF-8");
     report.replace(&format!("{}/", corpus.display()), "")

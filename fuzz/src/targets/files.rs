@@ -6,10 +6,10 @@
 
 mod orc;
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
-use sframe_check::record::{Comparison, Gatherer, Names, checked, coverage, proofs};
+use sframe_check::record::{Comparison, Gatherer, Located, Names, checked, coverage, proofs};
 use sframe_check::render::{JsonLines, Renderer, Text, TextOptions};
 use sframe_defects::recognise;
 use sframe_input::MemberCount;
@@ -21,11 +21,12 @@ use sframe_oracle::compare::{CfiConfirms, Sums, compare};
 use sframe_oracle::debug_file;
 use sframe_oracle::diff::{Change, Matching, Set, diff};
 use sframe_policy::{Judge, Policy};
-use sframe_record::{FileName, Record, Status};
+use sframe_record::{Difference, FileName, Record, Status};
 use sframe_synthesis::{Encoding, Place, forecast, synthesize};
 use sframe_validator::Section;
 use sframe_validator::check::{Options, check_elf, check_elf_confirmed, check_link_set};
 use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::finding::Finding;
 use sframe_validator::rules::Severity;
 
 /// Checks a file or an archive, and prints the result.
@@ -65,8 +66,13 @@ fn file(data: &[u8]) {
     let sources: Vec<_> = contents.iter().flat_map(SectionSource::of).collect();
     own_debug_file(&elf, data);
     let names = Names::of(Some(&elf));
-    let comparison = compared(&elf, &sources, &names).unwrap_or_default();
-    render(checked(report, &sources, &names, comparison));
+    let slots = contents.iter().map(|content| (Some(content.header.index), content.header.offset));
+    let mut located = Located::new(slots, &sources, &names);
+    let (comparison, differences) = compared(&elf, &sources, &names).unwrap_or_default();
+    let mut record = checked(report, &sources, &names, comparison);
+    let differences = differences.into_iter();
+    record.findings.extend(differences.map(|(finding, tables)| located.record(finding, tables)));
+    render(record);
 }
 
 /// Sweeps over the code with both sides. The ranges must be in order, no byte may be counted twice, and the account
@@ -75,7 +81,7 @@ fn compared(
     elf: &Elf<'_>,
     sources: &[SectionSource<'_>],
     names: &Names<'_, '_>,
-) -> Option<Comparison> {
+) -> Option<(Comparison, Vec<(Finding, Option<Difference<'static>>)>)> {
     let mut sections = Vec::new();
     for source in sources {
         let placement = source.placement.with_abi(elf.abi());
@@ -112,7 +118,7 @@ fn compared(
         .collect();
     let coverage = Some(coverage(&account, names, None));
     let proofs = account.proofs.as_ref().map(proofs);
-    Some(Comparison { differences, coverage, proofs, ..Comparison::default() })
+    Some((Comparison { coverage, proofs, ..Comparison::default() }, differences))
 }
 
 /// Checks the findings when CFI confirms rows: the check's shortcuts do not change them, and no rule above lint level
@@ -200,10 +206,10 @@ fn render(record: Record<'static>) {
         demangle,
         width: Some(80),
     };
-    let written = Text::new(io::sink(), options)
-        .file(&record)
-        .and_then(|()| JsonLines::new(io::sink()).file(&record))
-        .and_then(|()| io::sink().flush());
+    let mut renderers: [Box<dyn Renderer>; 2] =
+        [Box::new(Text::new(io::sink(), options)), Box::new(JsonLines::new(io::sink()))];
+    let mut each = renderers.iter_mut();
+    let written = each.try_for_each(|renderer| record.clone().hand_over(renderer.as_mut()));
     written.expect("nothing is written to");
 }
 

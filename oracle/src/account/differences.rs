@@ -15,7 +15,7 @@ use super::pattern::Pattern;
 use super::place::{Place, Wanted, find_rows, function_of};
 use super::tally::Tally;
 use super::{CfiFrame, Difference, Similar};
-use crate::compare::{Contradiction, Fields, Range, Reason, Ruling, Wrong};
+use crate::compare::{Contradiction, Fields, Range, Reason, RuledRange, Ruling, Wrong};
 use crate::rules::{code, comparison};
 use crate::witness::{Marks, SframeFunction};
 
@@ -47,6 +47,8 @@ struct Case<'c> {
     rule: &'static Rule,
     start: CodeAddress,
     end: u64,
+    /// The range in which both rows are valid, of which this may be a part.
+    whole: (u64, u64),
     fields: Fields,
     sframe: Option<SframeFrame>,
     cfi: Option<CfiFrame<'c>>,
@@ -69,12 +71,11 @@ impl Case<'_> {
         in_sframe.or_else(|| self.cfi.map(|cfi| FunctionId::Cfi(cfi.function.start())))
     }
 
-    /// Asks the code who is wrong, unless it is known.
-    fn ask(&mut self, judge: &mut Judge<'_>) {
-        if let (None, Some(sframe), Some(cfi)) = (self.ruling, self.sframe, self.cfi) {
-            let (range, frames) = ((self.start, self.end), (&sframe.frame, &cfi.frame));
-            self.ruling = Some(judge.rule(range, self.fields, frames));
-        }
+    /// Whether the code proves that somebody else is wrong than in a group.
+    fn contradicts(&self, group: &Group) -> bool {
+        let is_error = |wrong| !matches!(wrong, Wrong::Neither | Wrong::Undecided);
+        let (own, others) = (self.ruling.map(|ruling| ruling.wrong), group.wrong);
+        own.is_some_and(is_error) && others.is_some_and(is_error) && own != others
     }
 
     /// What both sides have in common with those of other differences.
@@ -131,17 +132,29 @@ impl<'c> Differences<'c> {
     ) {
         let (Some(in_sframe), Some(in_cfi)) = (range.sframe, range.cfi) else { return };
         let (Some(sframe), Some(cfi)) = (in_sframe.frame, in_cfi.frame) else { return };
+        let start = CodeAddress { section: range.section, address: range.start };
         let case = Case {
             rule: comparison::of(fields),
-            start: CodeAddress { section: range.section, address: range.start },
+            start,
             end: range.end,
+            whole: (range.start, range.end),
             fields,
             sframe: Some(SframeFrame { function: in_sframe.function, frame: sframe }),
             cfi: Some(CfiFrame { function: in_cfi.function, frame: cfi }),
             ruling: None,
             is_of_code: false,
         };
-        self.add(case, range.row_start.unwrap_or(range.start), judge, tally);
+        let row_start = range.row_start.unwrap_or(range.start);
+        let mut parts = judge.rule((start, range.end), fields, (&sframe, &cfi));
+        if parts.is_empty() {
+            return self.add(case, row_start, judge, tally);
+        }
+        // A part that the code decides represents the others.
+        parts.sort_by_key(|part| !part.ruling.is_proof_of_error());
+        for RuledRange { start, end, ruling } in parts {
+            let start = CodeAddress { address: start, ..case.start };
+            self.add(Case { start, end, ruling: Some(ruling), ..case }, row_start, judge, tally);
+        }
     }
 
     /// Adds a range whose rows the code proves wrong.
@@ -163,6 +176,7 @@ impl<'c> Differences<'c> {
             rule: code::of(wrong),
             start,
             end,
+            whole: (start.address, end),
             fields,
             sframe: sframe.map(|of| SframeFrame { function: of.function, frame: of.frame }),
             cfi: cfi.map(|of| CfiFrame { function: of.function, frame: of.frame }),
@@ -175,28 +189,19 @@ impl<'c> Differences<'c> {
         self.add(case, row_start, judge, tally);
     }
 
-    fn add(
-        &mut self,
-        mut case: Case<'c>,
-        row_start: u64,
-        judge: &mut Judge<'_>,
-        tally: &mut Tally,
-    ) {
+    fn add(&mut self, case: Case<'c>, row_start: u64, judge: &Judge<'_>, tally: &mut Tally) {
         let Some(function) = case.function() else { return };
         let every_range = tally.options().keep == Keep::All;
-        let known =
-            self.last.filter(|last| last.function == function && last.row_start == row_start);
         // Groups must not depend on how many differences are kept.
-        if known.is_none() && judge.has_time() {
-            case.ask(judge);
-        }
+        let known = self.last.filter(|last| {
+            last.function == function
+                && last.row_start == row_start
+                && !case.contradicts(&last.group)
+        });
         let known = known.or_else(|| {
             let (rule, group) = (case.rule, self.group(&case, judge)?);
             Some(Culprit { function, row_start, rule, group })
         });
-        if every_range {
-            case.ask(judge);
-        }
         let Some(Culprit { rule, group, .. }) = known else { return };
         self.last = Some(Culprit { function, row_start, rule, group });
         let bytes = case.end - case.start.address;
@@ -239,13 +244,13 @@ impl<'c> Differences<'c> {
             }
         }
         let wanted = |(asked_by, kept): (usize, &Kept<'_>)| {
-            let Case { start, sframe, cfi, is_of_code, .. } = kept.case;
+            let Case { whole, sframe, cfi, is_of_code, .. } = kept.case;
             let function = sframe?.function;
             Some(Wanted {
                 asked_by,
                 section: function.section,
                 function: function.index,
-                address: start.address,
+                address: whole.0,
                 cfi: cfi.filter(|_| !is_of_code).map(|cfi| cfi.frame),
                 row: None,
             })
@@ -267,6 +272,7 @@ impl<'c> Differences<'c> {
                 finding,
                 start: case.start,
                 end: case.end,
+                whole: case.whole,
                 fields: case.fields,
                 sframe: case.sframe.map(|sframe| sframe.frame),
                 cfi: case.cfi,
@@ -328,7 +334,7 @@ impl Case<'_> {
                 let mut message = message::difference(self.fields, sframe, (noun, cfi), abi);
                 if let Some(Place { number, late: Some(late), .. }) = row
                     && let Some(from) =
-                        start.and_then(|start| self.start.address.checked_sub(start.address))
+                        start.and_then(|start| self.whole.0.checked_sub(start.address))
                 {
                     message.push_str(&message::late(noun, *number, *late, from));
                 }

@@ -6,11 +6,11 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::pattern::Pattern;
 use crate::cfi::Cfi;
-use crate::compare::{Arbiter, Fields, Ruling, Wrong};
+use crate::compare::{Arbiter, Fields, RuledRange, Wrong};
 
-/// The maximum number of rows of a file that the code is asked about to find their groups: a file in which every function
-/// differs must not take much longer than others.
-const MOST_RULINGS: u32 = 1 << 12;
+/// The maximum number of ranges of a file that the code is asked about: a file in which every function differs must not take
+/// much longer than others.
+const MOST_RULINGS: u32 = 1 << 14;
 
 /// What differences have in common that are reported as one: whoever reads about the first one has to know about the others
 /// as well. A linker's stubs and a compiler's code have different origins, and so have the mistakes of different witnesses.
@@ -29,7 +29,7 @@ pub(super) struct Group {
 pub(super) struct Judge<'e> {
     elf: &'e Elf<'e>,
     arbiter: Arbiter<'e>,
-    /// The number of rows that the code may still be asked about.
+    /// The number of ranges that the code may still be asked about.
     left: u32,
 }
 
@@ -48,20 +48,18 @@ impl<'e> Judge<'e> {
         self.elf.code_section_at(place).map(|section| section.index)
     }
 
-    /// Whether the code may be asked about one more row.
-    pub(super) fn has_time(&mut self) -> bool {
-        let left = self.left.checked_sub(1);
-        self.left = left.unwrap_or_default();
-        left.is_some()
-    }
-
-    /// What the code says about a difference.
+    /// What the code says about a difference: rulings about its parts, or nothing if it was asked too often.
     pub(super) fn rule(
         &mut self,
         range: (CodeAddress, u64),
         fields: Fields,
         frames: (&Frame, &Frame),
-    ) -> Ruling {
-        self.arbiter.rule(range, fields, frames)
+    ) -> Vec<RuledRange> {
+        let left = self.left.checked_sub(1);
+        self.left = left.unwrap_or_default();
+        match left {
+            Some(_) => self.arbiter.rule(range, fields, frames),
+            None => Vec::new(),
+        }
     }
 }

@@ -16,7 +16,7 @@ use crate::code::Code;
 use crate::compare::{
     Contradiction, Fields, FunctionCounts, Proofs, Range, Sink, Totals, Verdict, prove,
 };
-use crate::coverage::{Cause, Examined, Stubs, examine_rows};
+use crate::coverage::{Cause, Examined, Labels, Stubs, examine_rows, of_source};
 use crate::rules::comparison::{SFRAME_WITHOUT_CFI, UNEXPLAINED_LOSS};
 use crate::witness::{CodeRange, SframeFunction, Statement};
 
@@ -52,6 +52,7 @@ pub(super) struct Ledger<'s, 'c, 'x> {
     sections: &'s [Section<'s>],
     version: Version,
     stubs: Stubs,
+    labels: Labels,
     sources: Vec<Source<'c, 'x>>,
     tally: Tally,
     losses: Vec<Loss>,
@@ -89,6 +90,8 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             sections,
             version: sections.first().map_or(Version::V3, |section| section.header().version),
             stubs: Stubs::of(elf),
+            // Without SFrame, nothing was refused.
+            labels: if sections.is_empty() { Labels::default() } else { Labels::of(elf, cfi) },
             sources: cfi.iter().zip(contexts).map(source).collect(),
             tally,
             losses: Cause::ALL.map(loss).into(),
@@ -125,11 +128,13 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
 
     /// Determines and counts the cause of a function's loss.
     fn first_lost(&mut self, function: &Fde<'c>) -> Cause {
-        let (version, stubs) = (self.version, &self.stubs);
+        let (version, stubs, labels) = (self.version, &self.stubs, &self.labels);
+        let has_sframe = !self.sections.is_empty();
         let examined = source_of(&mut self.sources, function).and_then(|source| {
             let rows = source.evaluation.start(function)?;
             let Examined { cause, error } = examine_rows(stubs, function, version, rows);
-            let cause = cause.unwrap_or(Cause::Unexplained);
+            let in_source = || has_sframe.then(|| of_source(function, labels)).flatten();
+            let cause = cause.or_else(in_source).unwrap_or(Cause::Unexplained);
             source.lost = Some((*function, cause));
             Some((cause, error))
         });
@@ -160,8 +165,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             None => "SFrame does not",
         };
         let noun = self.noun;
-        let message =
-            format!("{noun} describes this code, {sframe}, although nothing in {noun} prevents it");
+        let message = format!("{noun} describes this code, {sframe}, and {noun} does not show why");
         let finding = self.finding(&UNEXPLAINED_LOSS, range, message);
         self.findings.push(finding);
     }

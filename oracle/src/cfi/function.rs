@@ -124,6 +124,12 @@ impl<'c> Fde<'c> {
         self.cfi.instructions(self.record.instructions, self.cie)
     }
 
+    /// The section offsets at which the instructions start and end, without the CIE's initial ones.
+    pub(crate) const fn instruction_offsets(&self) -> (u64, u64) {
+        let (start, end) = self.record.instructions;
+        (start as u64, end as u64)
+    }
+
     /// The size in bytes of the instructions, without the CIE's initial ones.
     pub(crate) const fn instruction_bytes(&self) -> u64 {
         let (start, end) = self.record.instructions;

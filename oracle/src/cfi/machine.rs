@@ -264,6 +264,17 @@ impl<'c> Machine<'c> {
         }
     }
 
+    // observed: GNU as 2.47.50 prints ".cfi_escape with op (0x2e)" unless the operand has one byte, and is 0 or the CFA is based
+    // on FP.
+    #[cold]
+    fn args_size(&mut self, size: u64) {
+        self.traces.add(Traces::ARGS_SIZE);
+        let base = self.cfa_parts().map(|(register, _)| register);
+        if size > 0x7f || size != 0 && base != Ok(self.columns.fp) {
+            self.traces.add(Traces::LARGE_ARGS_SIZE);
+        }
+    }
+
     fn negate_ra_state(&mut self) {
         self.touch();
         self.state.frame.ra_signed = !self.state.frame.ra_signed;

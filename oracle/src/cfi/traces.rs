@@ -3,7 +3,7 @@
 /// A set of facts stated by a function's instructions that leave no trace in its rows, but keep producers from writing
 /// SFrame for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Traces(u8);
+pub(crate) struct Traces(u16);
 
 impl Traces {
     /// `negate_ra_state_with_pc`.
@@ -14,7 +14,7 @@ impl Traces {
     pub(crate) const UNDEFINED_SP: Traces = Traces(4);
     /// SP is saved in another register.
     pub(crate) const SAVED_SP: Traces = Traces(8);
-    /// `GNU_args_size`, `GNU_window_save`, `val_expression`, or `expression` of SP.
+    /// `GNU_window_save`, `val_expression`, or `expression` of SP.
     pub(crate) const ESCAPE: Traces = Traces(16);
     /// `remember_state` before the first advance.
     pub(crate) const REMEMBER_AT_START: Traces = Traces(32);
@@ -22,6 +22,10 @@ impl Traces {
     pub(crate) const REMEMBER_FIRST: Traces = Traces(64);
     /// An expression of any kind, including those for registers that are not tracked.
     pub(crate) const EXPRESSION: Traces = Traces(128);
+    /// `GNU_args_size`.
+    pub(crate) const ARGS_SIZE: Traces = Traces(256);
+    /// `GNU_args_size` where the CFA is not based on FP, or of 128 bytes and more.
+    pub(crate) const LARGE_ARGS_SIZE: Traces = Traces(512);
 
     pub(crate) const fn contains(self, other: Traces) -> bool {
         self.0 & other.0 != 0
@@ -47,6 +51,8 @@ mod tests {
             Traces::REMEMBER_AT_START,
             Traces::REMEMBER_FIRST,
             Traces::EXPRESSION,
+            Traces::ARGS_SIZE,
+            Traces::LARGE_ARGS_SIZE,
         ];
         let mut traces = Traces::default();
         for (number, trace) in all.iter().enumerate() {

@@ -170,7 +170,11 @@ impl<'c> Flow<'c> {
         let mut queue = core::mem::take(&mut self.queue);
         queue.make_room(self.listing.block_count());
         if self.blocks.is_empty() {
-            self.start(&mut queue, &mut news);
+            let mut entry = State::entry(self.abi);
+            if surroundings.is_kernel() {
+                entry.red_zone = 0;
+            }
+            self.start(entry, &mut queue, &mut news);
         } else {
             self.resume(&mut queue);
         }
@@ -190,9 +194,8 @@ impl<'c> Flow<'c> {
         Some(news)
     }
 
-    /// Enters the function.
-    fn start(&mut self, queue: &mut Queue, news: &mut News) {
-        let mut entry = State::entry(self.abi);
+    /// Enters the function with a state.
+    fn start(&mut self, mut entry: State, queue: &mut Queue, news: &mut News) {
         self.blocks.resize_with(self.listing.block_count(), || None);
         self.unfinished.clear();
         self.unknown_jumps.clear();

@@ -17,6 +17,10 @@ use crate::witness::CodeRange;
 /// `SHT_NOBITS`: a section without bytes in the file.
 pub(super) const SHT_NOBITS: u32 = 8;
 
+/// Sections of Linux and of its modules (include/asm-generic/vmlinux.lds.h, scripts/module.lds.S).
+const OF_KERNELS: [&[u8]; 4] =
+    [b".gnu.linkonce.this_module", b".modinfo", b"__ksymtab_strings", b".orc_unwind"];
+
 /// The maximum number of rows that are read to find the one at a symbol: functions have few, and files can have many
 /// symbols.
 const MOST_ROWS: usize = 64;
@@ -33,6 +37,7 @@ pub(super) struct Image<'e> {
     /// In a relocatable object, an address for each section, by index, so that places in different sections have different
     /// addresses. Empty for a linked file.
     bases: Vec<u64>,
+    is_kernel: bool,
 }
 
 impl<'e> Image<'e> {
@@ -47,7 +52,8 @@ impl<'e> Image<'e> {
         let relocated = relocated.unwrap_or_default();
         let bases = if elf.kind() == ElfKind::Relocatable { bases(&elf) } else { Vec::new() };
         let starts = functions.iter().map(|function| flat(&bases, function.start)).collect();
-        Image { elf, cfi, functions, starts: Places::of(starts), relocated, bases }
+        let is_kernel = elf.sections().iter().any(|it| OF_KERNELS.contains(&it.name.bytes()));
+        Image { elf, cfi, functions, starts: Places::of(starts), relocated, bases, is_kernel }
     }
 
     pub(super) fn elf(&self) -> &Elf<'e> {
@@ -56,6 +62,11 @@ impl<'e> Image<'e> {
 
     pub(super) fn functions(&self) -> &[CodeRange] {
         &self.functions
+    }
+
+    /// Whether the file is a Linux kernel, or a module of one.
+    pub(super) const fn is_kernel(&self) -> bool {
+        self.is_kernel
     }
 
     /// The address of a place, different from those of places in other sections.

@@ -358,6 +358,10 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
         self.code.image.relocate(address, length, next, effects)
     }
 
+    fn is_kernel(&self) -> bool {
+        self.code.image.is_kernel()
+    }
+
     fn never_returns(&self, address: u64) -> bool {
         self.code.scan.is_endless(address)
     }

@@ -257,10 +257,11 @@ impl Slots {
         has_lost || blur != before
     }
 
-    /// Where a value is, relative to the CFA.
-    pub(super) fn find(&self, value: Value) -> Option<i32> {
+    /// Where a value is, relative to the CFA, among the addresses that `may_be` accepts.
+    pub(super) fn find(&self, value: Value, may_be: impl Fn(Packed) -> bool) -> Option<i32> {
         let value = Packed::from(value);
-        let places = self.saved.known().iter().filter(|slot| slot.value == value);
+        let is_wanted = |slot: &&Slot| slot.value == value && may_be(slot.address);
+        let places = self.saved.known().iter().filter(is_wanted);
         let mut in_frame =
             places.filter_map(|slot| slot.place()).filter(|place| place.base == Base::Cfa);
         in_frame.next().map(|place| place.offset)

@@ -11,6 +11,9 @@ use super::value::{Base, Distance, Packed, Place, Value};
 /// bytes, and 56 for each segment.
 const MOST_COUNTED: u64 = 0xff;
 
+/// The size of AMD64's red zone in bytes (psABI 3.2.2). AArch64 has none (AAPCS64 6.4.5.1).
+const RED_ZONE: i64 = 128;
+
 /// The number of Linux's `clone3`, the same on all machines.
 const CLONE3: Value = Value::Constant(435);
 
@@ -23,6 +26,8 @@ pub(super) struct State {
     ra: Number,
     /// SP, FP and RA.
     frame: Registers,
+    /// The number of bytes below SP that signal handlers leave alone.
+    pub(super) red_zone: i64,
     registers: [Packed; REGISTERS],
     /// The registers about which something is known.
     known: Registers,
@@ -76,6 +81,7 @@ impl State {
             sp,
             ra,
             frame,
+            red_zone: if abi.is_aarch64() { 0 } else { RED_ZONE },
             registers,
             known,
             written,
@@ -90,6 +96,11 @@ impl State {
             state.put(ra, Packed::UNKNOWN);
         }
         state
+    }
+
+    /// Whether nothing but the function overwrites the 8 bytes at an address: they are not below the stack.
+    pub(super) fn protects(&self, address: Packed) -> bool {
+        address.distance_from(self.sp()).is_none_or(|distance| distance >= -self.red_zone)
     }
 
     /// What a register holds.

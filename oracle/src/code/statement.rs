@@ -152,11 +152,20 @@ impl Facts<'_> {
     /// The parts of the frame that the code determines. Its CFA is relative to SP if the distance is known, else to FP.
     #[must_use]
     pub fn known(&self) -> Known {
-        let recovery = |register: Register, value: Value| {
+        self.known_by(|register, value| {
             let in_place = self.get(register) == value;
-            let saved = || self.state.slots.find(value).map(i64::from).map(Recovery::AtCfa);
-            in_place.then_some(Recovery::Unchanged).or_else(saved)
-        };
+            in_place.then_some(Recovery::Unchanged).or_else(|| self.saved_at(value))
+        })
+    }
+
+    /// The same, but only what is in the stack: registers may still hold it as well.
+    #[must_use]
+    pub fn saved(&self) -> Known {
+        self.known_by(|_, value| self.saved_at(value))
+    }
+
+    /// The parts of the frame where `recovery` says how a value of a register is recovered.
+    fn known_by(&self, recovery: impl Fn(Register, Value) -> Option<Recovery>) -> Known {
         let (ra, fp) = (self.abi.ra(), self.abi.fp());
         let plain = recovery(ra, Value::Entry(number(ra)));
         let signed = || KEYS.iter().find_map(|key| recovery(ra, Value::Signed(*key)));
@@ -168,6 +177,12 @@ impl Facts<'_> {
         }
     }
 
+    /// The slot that holds a value, where nothing else overwrites it.
+    fn saved_at(&self, value: Value) -> Option<Recovery> {
+        let offset = self.state.slots.find(value, |address| self.state.protects(address));
+        offset.map(i64::from).map(Recovery::AtCfa)
+    }
+
     /// The same, with the CFA relative to the register that `frame` uses, if the code determines it.
     pub(crate) fn known_beside(&self, frame: &Frame) -> Known {
         let known = self.known();
@@ -176,7 +191,8 @@ impl Facts<'_> {
     }
 
     /// The CFA relative to a register, if the distance is known.
-    fn cfa_from(&self, register: Register) -> Option<Cfa> {
+    #[must_use]
+    pub fn cfa_from(&self, register: Register) -> Option<Cfa> {
         match self.get(register) {
             Value::Address(Place { base: Base::Cfa, offset }) => {
                 Some(Cfa::RegisterOffset { register, offset: -i64::from(offset) })
@@ -262,6 +278,9 @@ impl Facts<'_> {
             Recovery::AtCfa(offset) => {
                 let offset = offset.checked_add(distance).and_then(|o| i32::try_from(o).ok());
                 let Some(offset) = offset else { return Found::Something };
+                if !self.state.protects(Value::cfa(offset).into()) {
+                    return Found::SomethingElse;
+                }
                 match self.state.slots.load(Value::cfa(offset).into()).into() {
                     Value::Unknown if self.state.slots.cannot_hold(wanted, offset) => {
                         return Found::SomethingElse;
@@ -270,6 +289,11 @@ impl Facts<'_> {
                 }
             }
             Recovery::CfaOffset(offset) => Value::CFA.plus(distance).plus(offset),
+            Recovery::AtRegister { register, offset }
+                if !self.state.protects(self.get(register).plus(offset).into()) =>
+            {
+                return Found::SomethingElse;
+            }
             Recovery::AtRegister { register, offset } => self.load(register, offset),
             Recovery::RegisterOffset { register, offset } => self.get(register).plus(offset),
             Recovery::AtExpression(_) | Recovery::Expression(_) | Recovery::Undefined => {
@@ -310,7 +334,7 @@ enum Found {
     Value(Value),
     /// Nothing is known about it.
     Something,
-    /// Certainly not the value wanted.
+    /// Certainly not the value wanted, or a place that may be overwritten at any time.
     SomethingElse,
 }
 

@@ -86,6 +86,8 @@ pub(super) trait Surroundings<'c> {
     fn number(&self, address: u64, bytes: &[u8]) -> Option<u64>;
     /// Where execution continues after an instruction, whose target and effects may have been changed by relocations.
     fn relocate(&self, address: u64, length: u8, next: Next, effects: &mut [Effect]) -> Next;
+    /// Whether interrupts may enter the code with this very stack: it belongs to a kernel.
+    fn is_kernel(&self) -> bool;
     /// Whether a called function certainly does not return.
     fn never_returns(&self, function: u64) -> bool;
     /// Notes that a block is executed. Returns false if too much was executed in this file.

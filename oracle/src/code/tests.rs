@@ -39,6 +39,10 @@ struct Alone<'c> {
 }
 
 impl<'c> Surroundings<'c> for Alone<'c> {
+    fn is_kernel(&self) -> bool {
+        false
+    }
+
     fn read(&self, address: u64, size: usize) -> Option<&'c [u8]> {
         let from = usize::try_from(address.checked_sub(0x2000)?).ok()?;
         self.data.get(from..from.checked_add(size)?)

@@ -29,9 +29,9 @@ const AT_ONCE: usize = 64;
 /// Bytes of code by what the code proves about the rows of a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ProofSums {
-    /// The row is right.
+    /// The row's CFA, RA and FP are right.
     pub proven: u64,
-    /// The row is wrong.
+    /// At least one of them is wrong.
     pub refuted: u64,
     /// The code does not determine some part of the frame, or the row cannot be read.
     pub unknown: u64,

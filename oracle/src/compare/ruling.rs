@@ -7,6 +7,7 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 use super::verdict::Fields;
 use crate::cfi::Cfi;
 use crate::code::{Checked, Code, Facts, Function, Known, Truth};
+use crate::witness::CodeRange;
 
 /// Which of SFrame and CFI is wrong, as far as the machine code proves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,17 +46,32 @@ pub enum Reason {
     NoPath,
     /// The statements differ in what the code does not show: signal frames and outermost frames.
     NotInCode,
-    /// The code is known, but proves neither of them wrong.
+    /// The code proves that SFrame is right, and does not determine what CFI recovers.
+    SframeRight,
+    /// The code proves that CFI is right, and does not determine what SFrame recovers.
+    CfiRight,
+    /// The code is known, but proves neither of them right or wrong.
     Open,
 }
 
-/// The decision about a range of PCs where SFrame and CFI differ.
+/// The decision about a range of PCs where SFrame and CFI differ. It is true at each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ruling {
     /// Who is wrong.
     pub wrong: Wrong,
     /// Why.
     pub reason: Reason,
+}
+
+/// PCs at which one ruling is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuledRange {
+    /// The first PC.
+    pub start: u64,
+    /// The end, exclusive.
+    pub end: u64,
+    /// The ruling.
+    pub ruling: Ruling,
 }
 
 /// Decides differences in a file. Nothing is examined before the first one.
@@ -80,44 +96,116 @@ impl<'e> Arbiter<'e> {
         Arbiter { elf, sections, cfi, code: None, last: None }
     }
 
-    /// Decides a difference in `fields` from `start` to the address `end`, between a frame of SFrame and one of CFI.
+    /// Decides a difference in `fields` from `start` to the address `end`, between a frame of SFrame and one of CFI. The range is
+    /// divided into parts by who is wrong, because the code may decide at some of its PCs only, or in different ways.
     pub fn rule(
         &mut self,
         (start, end): (CodeAddress, u64),
         fields: Fields,
-        (sframe, cfi): (&Frame, &Frame),
-    ) -> Ruling {
-        let undecided = |reason| Ruling { wrong: Wrong::Undecided, reason };
+        frames: (&Frame, &Frame),
+    ) -> Vec<RuledRange> {
+        let mut parts = Parts { place: start.address, all: Vec::new() };
         if !fields
             .intersects(Fields::CFA.with(Fields::RA).with(Fields::FP).with(Fields::RA_SIGNING))
         {
-            return undecided(Reason::NotInCode);
+            parts.add(end, Ruling::undecided(Reason::NotInCode));
+            return parts.all;
         }
         let (elf, sections, all) = (self.elf, self.sections, self.cfi);
         let code = self.code.get_or_insert_with(|| Code::of(elf, sections, all));
-        let Some(code) = code else { return undecided(Reason::Machine) };
-        let is_last = self.last.as_ref().is_some_and(|function| function.contains(start));
-        if !is_last {
-            self.last = code.function(start);
+        let Some(code) = code else {
+            parts.add(end, Ruling::undecided(Reason::Machine));
+            return parts.all;
+        };
+        while parts.place < end {
+            let place = CodeAddress { address: parts.place, ..start };
+            if !self.last.as_ref().is_some_and(|function| function.contains(place)) {
+                self.last = code.function(place);
+            }
+            match &mut self.last {
+                Some(function) => parts.in_function(function, end, fields, frames),
+                None => {
+                    let next = next_function(code.functions(), place);
+                    parts.add(
+                        next.map_or(end, |next| next.min(end)),
+                        Ruling::undecided(Reason::NoFunction),
+                    );
+                }
+            }
         }
-        let Some(function) = &mut self.last else { return undecided(Reason::NoFunction) };
-        let mut ruling = undecided(Reason::NoPath);
-        function.visit(start.address..end, |address, _, facts| {
-            let (in_sframe, in_cfi) = (part(&facts, sframe, fields), part(&facts, cfi, fields));
-            let wrong = match (in_sframe, in_cfi) {
-                (Truth::Refuted, Truth::Refuted) => Wrong::Both,
-                (Truth::Refuted, _) => Wrong::Sframe,
-                (_, Truth::Refuted) => Wrong::Cfi,
-                (Truth::Proven, Truth::Proven) => Wrong::Neither,
-                _ => Wrong::Undecided,
-            };
-            ruling = ruling.and(wrong, address, &facts);
-        });
-        if let Reason::Proof { address, change, .. } = &mut ruling.reason {
-            *change = function.changes_before(&[*address]).into_iter().flatten().next();
-        }
-        ruling
+        parts.all
     }
+}
+
+/// The start of the first function after a place, if it is in the same section.
+fn next_function(functions: &[CodeRange], place: CodeAddress) -> Option<u64> {
+    let next = functions.get(functions.partition_point(|it| it.start <= place))?;
+    (next.start.section == place.section).then_some(next.start.address)
+}
+
+/// The parts of a range, one after the other.
+struct Parts {
+    /// The end of the last one.
+    place: u64,
+    all: Vec<RuledRange>,
+}
+
+impl Parts {
+    /// Adds what the code of a function says, up to the function's end or the address `end`.
+    fn in_function(
+        &mut self,
+        function: &mut Function<'_>,
+        end: u64,
+        fields: Fields,
+        (sframe, cfi): (&Frame, &Frame),
+    ) {
+        let (first, end) = (self.all.len(), function.range().end.min(end));
+        function.visit(self.place..end, |address, next, facts| {
+            self.add(address.min(end), Ruling::undecided(Reason::NoPath));
+            let ruling =
+                of_instruction((part(&facts, sframe, fields), part(&facts, cfi, fields)), || {
+                    Reason::Proof { address, change: None, known: facts.known() }
+                });
+            self.add(next.min(end), ruling);
+        });
+        self.add(end, Ruling::undecided(Reason::NoPath));
+        let found = self.all.get_mut(first..).unwrap_or_default();
+        let proofs = found.iter().filter_map(|part| part.ruling.reason.proof());
+        let changes = function.changes_before(&proofs.collect::<Vec<u64>>());
+        let reasons = found.iter_mut().map(|part| &mut part.ruling.reason);
+        let proofs = reasons.filter(|reason| reason.proof().is_some());
+        for (reason, changed) in proofs.zip(changes) {
+            if let Reason::Proof { change, .. } = reason {
+                *change = changed;
+            }
+        }
+    }
+
+    /// Adds a ruling about the PCs up to `end`.
+    fn add(&mut self, end: u64, ruling: Ruling) {
+        if end <= self.place {
+            return;
+        }
+        match self.all.last_mut() {
+            Some(last) if last.ruling.is_like(&ruling) => last.end = end,
+            _ => self.all.push(RuledRange { start: self.place, end, ruling }),
+        }
+        self.place = end;
+    }
+}
+
+/// The ruling about an instruction at which the frames of SFrame and CFI are as true as this.
+fn of_instruction((sframe, cfi): (Truth, Truth), proof: impl FnOnce() -> Reason) -> Ruling {
+    let wrong = match (sframe, cfi) {
+        (Truth::Refuted, Truth::Refuted) => Wrong::Both,
+        (Truth::Refuted, _) => Wrong::Sframe,
+        (_, Truth::Refuted) => Wrong::Cfi,
+        (Truth::Proven, Truth::Proven) => Wrong::Neither,
+        (Truth::Proven, Truth::Unknown) => return Ruling::undecided(Reason::SframeRight),
+        (Truth::Unknown, Truth::Proven) => return Ruling::undecided(Reason::CfiRight),
+        (Truth::Unknown, Truth::Unknown) => return Ruling::undecided(Reason::Open),
+    };
+    Ruling { wrong, reason: proof() }
 }
 
 /// Whether the fields of a frame are what the code says.
@@ -128,21 +216,29 @@ fn part(facts: &Facts<'_>, frame: &Frame, fields: Fields) -> Truth {
     Checked { cfa: of(Fields::CFA, cfa), ra, fp: of(Fields::FP, fp) }.whole()
 }
 
+impl Reason {
+    /// The address of the instruction that decides.
+    const fn proof(&self) -> Option<u64> {
+        match self {
+            Reason::Proof { address, .. } => Some(*address),
+            _ => None,
+        }
+    }
+}
+
 impl Ruling {
-    /// Adds what the code proves before another instruction of the range.
-    fn and(self, wrong: Wrong, address: u64, facts: &Facts<'_>) -> Ruling {
-        let is_first = matches!(self.reason, Reason::NoPath);
-        let proof = || Reason::Proof { address, change: None, known: facts.known() };
-        let (wrong, reason) = match (self.wrong, wrong) {
-            (Wrong::Sframe, Wrong::Cfi) | (Wrong::Cfi, Wrong::Sframe) => (Wrong::Both, self.reason),
-            (Wrong::Sframe | Wrong::Cfi, Wrong::Both) => (Wrong::Both, self.reason),
-            // Who is wrong at one instruction is wrong about the range.
-            (found @ (Wrong::Sframe | Wrong::Cfi | Wrong::Both), _) => (found, self.reason),
-            (_, found @ (Wrong::Sframe | Wrong::Cfi | Wrong::Both)) => (found, proof()),
-            (Wrong::Neither, Wrong::Neither) => (Wrong::Neither, self.reason),
-            (_, Wrong::Neither) if is_first => (Wrong::Neither, proof()),
-            _ => (Wrong::Undecided, Reason::Open),
-        };
-        Ruling { wrong, reason }
+    const fn undecided(reason: Reason) -> Ruling {
+        Ruling { wrong: Wrong::Undecided, reason }
+    }
+
+    /// Whether somebody is proven wrong.
+    pub(crate) const fn is_proof_of_error(&self) -> bool {
+        !matches!(self.wrong, Wrong::Neither | Wrong::Undecided)
+    }
+
+    /// Whether this is the same decision, even if another instruction proves it.
+    fn is_like(&self, other: &Ruling) -> bool {
+        self.wrong == other.wrong
+            && core::mem::discriminant(&self.reason) == core::mem::discriminant(&other.reason)
     }
 }

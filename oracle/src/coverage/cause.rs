@@ -24,14 +24,17 @@ pub enum Cause {
     FpExpression,
     /// RA or FP saved in another register.
     RegisterSave,
+    /// SP saved in another register.
+    SpSave,
     /// `val_offset` of SP, FP or RA.
     ValueOffset,
     /// FP or SP is undefined.
     UndefinedFp,
     /// FP is saved on the stack and RA is not.
     FpWithoutRa,
-    /// `GNU_args_size` if the CFA is based on SP, `GNU_window_save`, `val_expression` of any register, or `expression`
-    /// of SP; before version 3, of any register.
+    /// `GNU_args_size`; in version 3 only with a CFA that is not based on FP, or a size that takes two bytes.
+    ArgsSize,
+    /// `GNU_window_save`, `val_expression` of any register, or `expression` of SP; before version 3, of any register.
     UnsupportedEscape,
     /// `remember_state` before there is another row.
     RememberFirst,
@@ -48,12 +51,17 @@ pub enum Cause {
     ExpressionForm,
     /// A register that SFrame does not have, saved in another one.
     OtherRegisterSave,
+    /// The source has `.cfi_label`: there is a symbol among the function's instructions.
+    Label,
+    /// An instruction that only `.cfi_escape` makes, in a form that SFrame could express: the assembler has refused the escape
+    /// for something that it has beside.
+    Escape,
     /// Nothing in the CFI keeps the function out: the loss is unexplained.
     Unexplained,
 }
 
 /// Every cause and its name, in the order in which they are looked for.
-const NAMES: [(Cause, &str); 22] = [
+const NAMES: [(Cause, &str); 26] = [
     (Cause::Plt, "plt"),
     (Cause::ZeroSize, "zero-size"),
     (Cause::ReturnColumn, "return-column"),
@@ -64,9 +72,11 @@ const NAMES: [(Cause, &str); 22] = [
     (Cause::RaExpression, "ra-expression"),
     (Cause::FpExpression, "fp-expression"),
     (Cause::RegisterSave, "register-save"),
+    (Cause::SpSave, "sp-save"),
     (Cause::ValueOffset, "value-offset"),
     (Cause::UndefinedFp, "undefined-fp"),
     (Cause::FpWithoutRa, "fp-without-ra"),
+    (Cause::ArgsSize, "args-size"),
     (Cause::UnsupportedEscape, "unsupported-escape"),
     (Cause::RememberFirst, "remember-first"),
     (Cause::OffsetRange, "offset-range"),
@@ -75,6 +85,8 @@ const NAMES: [(Cause, &str); 22] = [
     (Cause::CfaExpressionForm, "cfa-expression-form"),
     (Cause::ExpressionForm, "expression-form"),
     (Cause::OtherRegisterSave, "other-register-save"),
+    (Cause::Label, "label"),
+    (Cause::Escape, "escape"),
     (Cause::Unexplained, "none"),
 ];
 

@@ -72,6 +72,11 @@ impl Cause {
                 applies: "versions 1 and 2; version 3 on AArch64",
                 remedy: "assemble with GNU as 2.46 or later (version 3) on AMD64",
             },
+            Cause::SpSave => CausePage {
+                summary: "SP is saved in another register (.cfi_register), as in functions that switch stacks",
+                applies: "GNU as 2.46 and later (version 3) on AMD64 and AArch64; earlier ones describe the function, and ignore the rule",
+                remedy: "leave out .cfi_register of SP where the CFA is the caller's SP anyway; elsewhere nothing: the format has no rule for SP",
+            },
             Cause::ValueOffset => CausePage {
                 summary: "the value of SP, FP or RA is the CFA plus an offset (.cfi_val_offset)",
                 applies: "every version",
@@ -87,10 +92,15 @@ impl Cause {
                 applies: "AArch64, versions 2 and 3",
                 remedy: "save x29 and x30 as a pair",
             },
+            Cause::ArgsSize => CausePage {
+                summary: "CFI has GNU_args_size (.cfi_escape 0x2e), which compilers write where exceptions may pass a call whose arguments were pushed",
+                applies: "GNU as up to 2.44, always; later ones and LLVM if the CFA is not counted from FP, and later ones from 128 bytes on",
+                remedy: "compile with -maccumulate-outgoing-args, or with a frame pointer (-fno-omit-frame-pointer) for GNU as 2.46 and later or LLVM",
+            },
             Cause::UnsupportedEscape => CausePage {
-                summary: "CFI has an instruction that the assembler refuses: GNU_args_size with a CFA counted from SP, GNU_window_save, an expression for a register",
-                applies: "depends on the assembler; before version 3, expressions of any register",
-                remedy: "compile with a frame pointer if the instruction is GNU_args_size; otherwise write a directive that SFrame has",
+                summary: "CFI has an instruction that only .cfi_escape or .cfi_window_save makes, and that the assembler refuses: an expression for a register, or GNU_window_save",
+                applies: "GNU as up to 2.44: every .cfi_escape; later ones: an expression for SP, the value of a register as an expression, GNU_window_save",
+                remedy: "write a directive that SFrame has; GNU as 2.46 and later accept the place of a register as a register plus an offset from -64 to 63",
             },
             Cause::RememberFirst => CausePage {
                 summary: "CFI remembers a state before there is another row",
@@ -127,8 +137,18 @@ impl Cause {
                 applies: "GNU as 2.40, without a message",
                 remedy: "use a later assembler",
             },
+            Cause::Label => CausePage {
+                summary: "the source has .cfi_label among the function's directives: there is a symbol in the section of CFI",
+                applies: "GNU as, 2.40 without a message; LLVM accepts it",
+                remedy: "leave out .cfi_label",
+            },
+            Cause::Escape => CausePage {
+                summary: "CFI has an instruction that only .cfi_escape makes. SFrame could express it, so the escape has something else that the assembler refuses, such as a second instruction",
+                applies: "GNU as 2.46 and later, LLVM",
+                remedy: "write one .cfi_escape for each instruction, and directives for the instructions that have them",
+            },
             Cause::Unexplained => CausePage {
-                summary: "nothing in the function's CFI keeps it out of SFrame",
+                summary: "the function's CFI does not show why SFrame lacks it",
                 applies: "every version; it is the finding unexplained-loss",
                 remedy: "see `sframe-check explain unexplained-loss`",
             },

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sframe_validator::elf::{ElfKind, ElfSection};
+use sframe_validator::elf::{ElfKind, ElfSection, Symbol};
 use sframe_validator::text::Text;
 use sframe_validator::unwind::CodeAddress;
 
@@ -21,6 +21,16 @@ pub(super) struct Group<'p, 's> {
 }
 
 impl Group<'_, '_> {
+    /// The function of each set, if neither has more than one.
+    pub(super) const fn functions(&self) -> [Option<SframeFunction>; 2] {
+        match (self.first, self.second) {
+            ([first], [second]) => [Some(*first), Some(*second)],
+            ([first], []) => [Some(*first), None],
+            ([], [second]) => [None, Some(*second)],
+            _ => [None, None],
+        }
+    }
+
     /// The origin of the places of one set's functions. If they were paired by name, it is in their own section,
     /// because section numbers differ between files.
     pub(super) fn origin(&self, functions: &[SframeFunction], base: u64) -> CodeAddress {
@@ -83,7 +93,10 @@ fn end_of(place: &SframeFunction) -> CodeAddress {
     CodeAddress { section: place.start.section, address }
 }
 
-/// Groups functions with the same symbol, then the stubs of sections with the same name.
+/// The maximum number of names of a function that are looked at. glibc's have up to a dozen.
+const MOST_NAMES: usize = 64;
+
+/// Groups functions that have a symbol in common, then the stubs of sections with the same name.
 pub(super) fn by_symbol<'p, 's>(
     first: &'p [SframeFunction],
     second: &'p [SframeFunction],
@@ -91,33 +104,26 @@ pub(super) fn by_symbol<'p, 's>(
     second_set: &Set<'s>,
     totals: &mut Totals,
 ) -> Vec<Group<'p, 's>> {
-    let mut stubs = Vec::new();
-    // The functions of the second set by name; the next one to be used is the last.
-    let mut waiting: HashMap<Text<'s>, Vec<&'p SframeFunction>> = HashMap::new();
-    for place in second.iter().rev() {
-        match name(second_set, place) {
-            Some(Name::Symbol(name)) => waiting.entry(name).or_default().push(place),
-            Some(Name::Stubs(section)) => stubs.push(section.name),
-            None => totals.unnamed_second += 1,
-        }
-    }
+    let (a, b) = (Named::all(first, first_set), Named::all(second, second_set));
+    totals.unnamed_first = a.unnamed;
+    totals.unnamed_second = b.unnamed;
+    let partners = a.partners(&b);
+    let mut is_taken = vec![false; b.functions.len()];
     let mut groups = Vec::with_capacity(first.len());
-    for place in first {
-        match name(first_set, place) {
-            Some(Name::Symbol(name)) => {
-                let partner = waiting.get_mut(&name).and_then(Vec::pop);
-                groups.push(pair(name, Some(place), partner));
-            }
-            Some(Name::Stubs(section)) => stubs.push(section.name),
-            None => totals.unnamed_first += 1,
-        }
+    for ((place, names), partner) in a.functions.iter().zip(&partners) {
+        let other = partner.and_then(|(number, _)| {
+            *is_taken.get_mut(number)? = true;
+            b.functions.get(number).map(|(place, _)| *place)
+        });
+        let own = names.first().map(|symbol| symbol.name);
+        let name = partner.map(|(_, name)| name).or(own).unwrap_or_default();
+        groups.push(pair(name, Some(place), other));
     }
-    let mut left: Vec<(Text<'_>, &SframeFunction)> = waiting
-        .into_iter()
-        .flat_map(|(name, places)| places.into_iter().map(move |place| (name, place)))
-        .collect();
-    left.sort_by_key(|(_, place)| (place.start, place.index));
-    groups.extend(left.into_iter().map(|(name, place)| pair(name, None, Some(place))));
+    for ((place, names), _) in b.functions.iter().zip(is_taken).filter(|(_, taken)| !taken) {
+        let name = names.first().map(|symbol| symbol.name).unwrap_or_default();
+        groups.push(pair(name, None, Some(place)));
+    }
+    let mut stubs = [a.stubs, b.stubs].concat();
     stubs.sort_unstable();
     stubs.dedup();
     groups.extend(stubs.into_iter().map(|name| {
@@ -126,6 +132,78 @@ pub(super) fn by_symbol<'p, 's>(
         Group { name, bases: Bases { first: first_base, second: second_base }, first, second }
     }));
     groups
+}
+
+/// The functions of a set by what is known of their names.
+struct Named<'p, 's, 't> {
+    /// Those with symbols, in the order of addresses.
+    functions: Vec<(&'p SframeFunction, &'t [Symbol<'s>])>,
+    /// The names of the sections that contain the linker's stubs.
+    stubs: Vec<Text<'s>>,
+    /// The number of the others.
+    unnamed: u64,
+}
+
+impl<'p, 's, 't> Named<'p, 's, 't> {
+    fn all(places: &'p [SframeFunction], set: &Set<'s>) -> Named<'p, 's, 't>
+    where
+        's: 't,
+    {
+        let mut named = Named { functions: Vec::new(), stubs: Vec::new(), unnamed: 0 };
+        for place in places {
+            let names = names(set.symbols.symbols(), place.start);
+            let section = || stubs(set).find(|section| section.contains(place.start.address, 1));
+            match (names, section) {
+                ([], section) => match section() {
+                    Some(section) => named.stubs.push(section.name),
+                    None => named.unnamed += 1,
+                },
+                (names, _) => named.functions.push((place, names)),
+            }
+        }
+        named
+    }
+
+    /// For each function, the number of one of `others` and the name that both have. Each is the partner of one function at most;
+    /// of several with the same name, the first one. Functions of different objects may share the name of a local symbol, so
+    /// global ones count first.
+    fn partners(&self, others: &Named<'p, 's, 't>) -> Vec<Option<(usize, Text<'s>)>> {
+        let mut partners = vec![None; self.functions.len()];
+        let mut is_taken = vec![false; others.functions.len()];
+        let passes: [fn(&Symbol<'_>) -> bool; 2] = [|symbol| symbol.global, |_| true];
+        for counts in passes {
+            // The next one to be used is the last.
+            let mut waiting: HashMap<Text<'s>, Vec<usize>> = HashMap::new();
+            for (number, (_, names)) in others.functions.iter().enumerate().rev() {
+                for symbol in names.iter().filter(|symbol| counts(symbol)) {
+                    waiting.entry(symbol.name).or_default().push(number);
+                }
+            }
+            let alone = self.functions.iter().zip(&mut partners);
+            for ((_, names), partner) in alone.filter(|(_, partner)| partner.is_none()) {
+                let mut names = names.iter().filter(|symbol| counts(symbol));
+                *partner = names.find_map(|symbol| {
+                    let candidates = waiting.get_mut(&symbol.name)?;
+                    while let Some(number) = candidates.pop() {
+                        if !core::mem::replace(is_taken.get_mut(number)?, true) {
+                            return Some((number, symbol.name));
+                        }
+                    }
+                    None
+                });
+            }
+        }
+        partners
+    }
+}
+
+/// The symbols at a place, the best one first.
+fn names<'t, 's>(symbols: &'t [Symbol<'s>], place: CodeAddress) -> &'t [Symbol<'s>] {
+    let from = symbols.partition_point(|symbol| symbol.start < place);
+    let here = symbols.get(from..).unwrap_or_default();
+    let count = here.iter().take(MOST_NAMES);
+    let count = count.take_while(|symbol| symbol.start == place && !symbol.name.is_empty()).count();
+    here.get(..count).unwrap_or_default()
 }
 
 fn pair<'p, 's>(
@@ -159,21 +237,6 @@ fn of_stubs<'p>(
 fn stubs<'r, 's>(set: &Set<'s>) -> impl Iterator<Item = &'s ElfSection<'s>> + use<'r, 's> {
     let linked = set.elf.kind() != ElfKind::Relocatable;
     set.elf.code_sections().filter(move |section| linked && section.is_stubs())
-}
-
-/// The name by which a function is matched.
-enum Name<'s> {
-    /// The symbol at its start.
-    Symbol(Text<'s>),
-    /// The section of the linker's stubs that contains it.
-    Stubs(&'s ElfSection<'s>),
-}
-
-fn name<'s>(set: &Set<'s>, place: &SframeFunction) -> Option<Name<'s>> {
-    let at_start = set.symbols.find(place.start).filter(|symbol| symbol.start == place.start);
-    let symbol = at_start.map(|symbol| symbol.name).filter(|name| !name.is_empty());
-    let section = || stubs(set).find(|section| section.contains(place.start.address, 1));
-    symbol.map(Name::Symbol).or_else(|| section().map(Name::Stubs))
 }
 
 #[cfg(test)]

@@ -1,11 +1,15 @@
 //! What a consumer does with a section, compared with the specification at every PC.
 
+mod places;
 mod specification;
 mod tally;
 
-use crate::answer::StopKind;
+use crate::answer::{Stop, StopKind};
 use crate::consumer::{Consumer, Opening, Reader};
 use crate::input::Input;
+use crate::page::Page;
+use crate::rows::Work;
+use places::{Segment, segments};
 use specification::Specification;
 use tally::Tally;
 
@@ -20,11 +24,12 @@ pub enum Verdict {
     Part,
     /// It finds another row at some PCs.
     Misread,
-    /// It reports an error.
+    /// It reports an error: about the section, or about a function that the specification cannot read either.
     Reject,
     /// It crashes, when it opens the section or at some PC.
     Crash,
-    /// It reads memory outside the section, which decides.
+    /// It reads memory outside the section, which decides; or the specification cannot read a part of the section, so that
+    /// nothing is right or wrong there.
     Undecided,
 }
 
@@ -60,7 +65,7 @@ impl Assessment {
     }
 }
 
-/// Counts of functions for which the specification has rows. Each is counted once.
+/// Counts of functions for which the specification has rows, or which it cannot read. Each is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Functions {
     /// With the specification's row at every PC.
@@ -79,7 +84,8 @@ pub struct Functions {
     pub undecided: u64,
 }
 
-/// Counts of bytes of code, by what the consumer finds there.
+/// Counts of bytes of code, by what the consumer finds there. Code of functions that the specification cannot read is
+/// undecided, unless the consumer crashes, reports an error, or drops the section there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
     /// The specification's row.
@@ -132,8 +138,8 @@ pub struct Example {
 
 /// Compares a consumer's answers with the specification's at every PC.
 ///
-/// The time is linear in the section's size, up to a logarithm. Beyond a number of repeated blocks that is linear in
-/// that size, and where too many functions share rows, the answers are undecided.
+/// The time is linear in the section's size, up to a logarithm. Where rows repeat, the PCs of one period stand for all. Beyond a
+/// number of such PCs that is linear in the section's size, and where too many functions share rows, the answers are undecided.
 #[must_use]
 pub fn assess(input: &Input<'_>, consumer: &dyn Consumer) -> Assessment {
     Assessor::new(*input).assess(consumer)
@@ -145,45 +151,48 @@ pub struct Assessor<'a> {
     input: Input<'a>,
     specification: Specification,
     /// The addresses at which the specification's row changes.
-    boundaries: Vec<u64>,
+    places: Vec<u64>,
 }
+
+/// Repeated blocks beyond the limit are not compared.
+const REPEATED: &str = "too many blocks repeat to compare them all";
 
 impl<'a> Assessor<'a> {
     /// Reads a section.
     #[must_use]
     pub fn new(input: Input<'a>) -> Assessor<'a> {
         let specification = Specification::of(&input);
-        let boundaries = specification.boundaries();
-        Assessor { input, specification, boundaries }
+        let places = specification.places();
+        Assessor { input, specification, places }
     }
 
     /// The same as [`assess`].
     #[must_use]
     pub fn assess(&self, consumer: &dyn Consumer) -> Assessment {
-        let page = consumer.page();
-        if !page.machines.contains(&self.input.machine) {
-            return self.unread(page.name, Verdict::Ignore, "it does not exist for this machine");
-        }
-        self.assess_opening(page.name, consumer.open(&self.input))
+        self.assess_by(consumer, |input| consumer.open(input))
     }
 
     /// The same for the section of a relocatable object, after relocation.
     #[must_use]
     pub fn assess_object(&self, consumer: &dyn Consumer) -> Assessment {
+        self.assess_by(consumer, |input| consumer.open_object(input))
+    }
+
+    fn assess_by<'i>(
+        &'i self,
+        consumer: &dyn Consumer,
+        open: impl FnOnce(&Input<'i>) -> Opening<'i>,
+    ) -> Assessment {
         let page = consumer.page();
         if !page.machines.contains(&self.input.machine) {
             return self.unread(page.name, Verdict::Ignore, "it does not exist for this machine");
         }
-        self.assess_opening(page.name, consumer.open_object(&self.input))
-    }
-
-    fn assess_opening(&self, name: &str, opening: Opening<'_>) -> Assessment {
-        match opening {
-            Opening::Ignore(reason) => self.unread(name, Verdict::Ignore, reason),
-            Opening::Reject(reason) => self.unread(name, Verdict::Reject, reason),
-            Opening::Crash(reason) => self.unread(name, Verdict::Crash, reason),
-            Opening::Undecided(reason) => self.unread(name, Verdict::Undecided, reason),
-            Opening::Accept(reader) => self.compare(name, reader.as_ref()),
+        match open(&self.input) {
+            Opening::Ignore(reason) => self.unread(page.name, Verdict::Ignore, reason),
+            Opening::Reject(reason) => self.unread(page.name, Verdict::Reject, reason),
+            Opening::Crash(reason) => self.unread(page.name, Verdict::Crash, reason),
+            Opening::Undecided(reason) => self.unread(page.name, Verdict::Undecided, reason),
+            Opening::Accept(reader) => self.compare(page, reader.as_ref()),
         }
     }
 
@@ -205,48 +214,92 @@ impl<'a> Assessor<'a> {
         Assessment { consumer, verdict, reason, functions, bytes, examples: Vec::new() }
     }
 
-    fn compare(&self, name: &str, reader: &dyn Reader) -> Assessment {
-        let places = self.places(reader);
-        let mut tally = Tally::new(self.input.machine);
-        let mut ranges = places.iter().copied().zip(places.iter().skip(1).copied());
-        reader.answers(&places, &mut |answer| {
-            if let Some((start, end)) = ranges.next() {
-                tally.add(start, end, self.specification.row(start), answer);
+    fn compare(&self, page: &Page, reader: &dyn Reader) -> Assessment {
+        let segments = segments(reader.places(), &self.places, self.ends_at(), self.work());
+        let mut limit = self.specification.limit.or(segments.limit);
+        let mut tally = Tally::new(self.input.machine, page.reports_errors);
+        let (mut lookups, work) = (reader.lookups(), self.work());
+        for segment in segments.list {
+            let period = lookups.period(segment.start);
+            let period = least_common_multiple(self.specification.period(segment.start), period);
+            let mut add = |pc, count, answer| match self.specification.at(pc) {
+                None if self.specification.is_incomplete => tally.add_unknown(count, answer),
+                at => tally.add(pc, count, at, answer),
+            };
+            if period > 1 && !work.take_all(period.min(segment.length)) {
+                limit = limit.or(Some(REPEATED));
+                add(segment.start, segment.length, Err(Stop::undecided(REPEATED)));
+                continue;
             }
-        });
+            let all = samples(&segment, period);
+            all.for_each(|(pc, count)| add(pc, count, lookups.answer(pc)));
+        }
+        self.concluded(page, tally, limit)
+    }
+
+    /// Enough for a section in which no rows are shared.
+    fn work(&self) -> Work {
+        Work::of(self.input.bytes.len())
+    }
+
+    /// The first address that is not compared. Beyond the specification's last function, rows are of no interest, unless it is
+    /// not known which function is the last one.
+    fn ends_at(&self) -> Option<u64> {
+        (!self.specification.is_incomplete).then(|| self.specification.end())
+    }
+
+    fn concluded(&self, page: &Page, tally: Tally, limit: Option<&str>) -> Assessment {
+        let has_reported = tally.has_reported();
         let (functions, bytes, examples) = tally.finish(&self.specification);
-        let mut verdict = verdict(&functions, &bytes);
+        let mut verdict = verdict(&functions, &bytes, has_reported);
         let mut reason = (verdict == Verdict::Ignore).then(|| nothing_found(&examples));
-        if let Some(limit) = self.specification.limit
+        let unreadable = self.specification.unreadable.as_ref();
+        let is_certain = match verdict {
+            Verdict::Accept => unreadable.is_none(),
+            Verdict::Part | Verdict::Ignore => !self.specification.is_incomplete,
+            _ => true,
+        };
+        if !is_certain {
+            verdict = Verdict::Undecided;
+            reason = unreadable.cloned();
+        }
+        if let Some(limit) = limit
             && verdict != Verdict::Crash
         {
             verdict = Verdict::Undecided;
             reason = Some(limit.to_owned());
         }
-        Assessment { consumer: name.to_owned(), verdict, reason, functions, bytes, examples }
-    }
-
-    /// The addresses at which an answer may change, the specification's or the consumer's.
-    fn places(&self, reader: &dyn Reader) -> Vec<u64> {
-        let mut places = reader.boundaries();
-        // Beyond the specification's last function, only the first gap is of interest.
-        let end = self.boundaries.last().copied().unwrap_or(0);
-        places.retain(|place| *place < end);
-        places.extend(&self.boundaries);
-        places.sort_unstable();
-        places.dedup();
-        places
+        let consumer = page.name.to_owned();
+        Assessment { consumer, verdict, reason, functions, bytes, examples }
     }
 }
 
+/// The PCs that stand for all of a segment, and for how many.
+fn samples(segment: &Segment, period: u64) -> impl Iterator<Item = (u64, u64)> + use<> {
+    let Segment { start, length } = *segment;
+    let stands_for = move |offset: u64| (length - 1 - offset) / period + 1;
+    (0..period.min(length)).map(move |offset| (start + offset, stands_for(offset)))
+}
+
+/// Periods are at most 256.
+fn least_common_multiple(first: u64, second: u64) -> u64 {
+    let (mut divisor, mut rest) = (first.max(1), second.max(1));
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    first.max(1) / divisor * second.max(1)
+}
+
 /// The worst that happens at any PC.
-fn verdict(functions: &Functions, bytes: &Bytes) -> Verdict {
+fn verdict(functions: &Functions, bytes: &Bytes, has_reported: bool) -> Verdict {
     if bytes.crash > 0 {
         Verdict::Crash
     } else if bytes.other > 0 || bytes.beyond > 0 {
         Verdict::Misread
     } else if bytes.undecided > 0 {
         Verdict::Undecided
+    } else if has_reported {
+        Verdict::Reject
     } else if bytes.none > 0 && bytes.same == 0 {
         Verdict::Ignore
     } else if bytes.none > 0 || functions.drop_section > 0 {

@@ -41,19 +41,39 @@ pub enum Objects {
 
 /// A section that a consumer has accepted.
 pub trait Reader {
-    /// The addresses at which the answer may change. Between two of them, it is the same everywhere. Repeated blocks
-    /// beyond a limit that is linear in the section's size are left out.
-    fn boundaries(&self) -> Vec<u64>;
+    /// Where answers change.
+    fn places(&self) -> Places;
 
-    /// Gives the answers at addresses in ascending order, without any subtraction.
-    fn answers(&self, addresses: &[u64], give: &mut dyn FnMut(Answer));
+    /// Looks up any number of PCs.
+    fn lookups(&self) -> Box<dyn Lookups + '_>;
 
-    /// The answer at one address.
+    /// The answer at one PC.
     fn lookup(&self, pc: u64) -> Answer {
-        let mut found = Err(NO_FUNCTION);
-        self.answers(&[pc], &mut |answer| found = answer);
-        found
+        self.lookups().answer(pc)
     }
+}
+
+/// The addresses at which a consumer's answer may change.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// The addresses at which functions and rows begin and end, in any order. Between two places, answers change with the period
+    /// of [`Lookups::period`] only.
+    pub list: Vec<u64>,
+    /// Other addresses, where nothing begins or ends, such as the ends of the text.
+    pub others: Vec<u64>,
+    /// Whether the consumer keeps 32 bits of an address, so that answers change 4 GiB after an address, too.
+    pub wraps: bool,
+    /// Whether all rows were read. Of functions that share rows, too many may have to be read.
+    pub is_complete: bool,
+}
+
+/// Looks up PCs, without any subtraction. Lookups are fast if a PC is in the same function as the one before.
+pub trait Lookups {
+    /// The answer at a PC.
+    fn answer(&mut self, pc: u64) -> Answer;
+
+    /// The number of PCs after which the answer at a PC repeats, up to the next of the [`Places`]; 1 if it stays the same.
+    fn period(&mut self, pc: u64) -> u64;
 }
 
 impl Objects {

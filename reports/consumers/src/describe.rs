@@ -19,6 +19,9 @@ fn write(page: &Page, text: &mut String) -> fmt::Result {
     let machines: Vec<&str> = page.machines.iter().map(|machine| machine.name()).collect();
     writeln!(text, "# {}: {}\n", page.name, page.title)?;
     writeln!(text, "Covers: {}", page.versions)?;
+    if !page.also.is_empty() {
+        writeln!(text, "Other names: {}", page.also.join(", "))?;
+    }
     writeln!(text, "Reads: version {}, on {}", versions.join(", "), machines.join(", "))?;
     writeln!(text, "Source: {}", page.source)?;
     writeln!(text, "Without a row: {}", page.without_row)?;

@@ -46,9 +46,9 @@ pub use answer::{Answer, Found, Stop, StopKind};
 pub use assess::{
     Assessment, Assessor, Bytes as PcBytes, Example, Functions, Kind, Verdict, assess,
 };
-pub use consumer::{Consumer, Objects, Opening, Reader};
+pub use consumer::{Consumer, Lookups, Objects, Opening, Places, Reader};
 pub use describe::describe;
 pub use input::Input;
 pub use page::{Basis, Fault, Page, Statement, Subject};
-pub use profile::{UnknownConsumer, named, profiles, select};
+pub use profile::{UnknownConsumer, named, other_releases, profiles, select};
 pub use relocated::{Relocated, is_module};

@@ -331,6 +331,11 @@ impl Table for Kernel<'_> {
         Some(Extent { start, size, block })
     }
 
+    /// The ends of the text.
+    fn other_places(&self) -> Vec<u64> {
+        vec![self.text.0, self.text.1.saturating_add(1)]
+    }
+
     fn find(&self, pc: u64) -> Result<u32, Stop> {
         if self.rules.is_user && !(self.text.0..=self.text.1).contains(&pc) {
             return Err(Stop::nothing("it is outside the text"));

@@ -7,6 +7,8 @@ use sframe_validator::Abi;
 pub struct Page {
     /// The name, as in `linux-user-v3`.
     pub name: &'static str,
+    /// The names of other releases with the same reader, for which the profile answers.
+    pub also: &'static [&'static str],
     /// What it is, in a few words.
     pub title: &'static str,
     /// The releases or snapshots that behave like this.
@@ -21,6 +23,8 @@ pub struct Page {
     pub without_row: &'static str,
     /// Whether it looks up the byte before a return address; `None` if it does not walk stacks.
     pub subtracts_one: Option<bool>,
+    /// Whether an error in a function or a row is reported. Others go on as without a row.
+    pub reports_errors: bool,
     /// Its rules.
     pub statements: &'static [Statement],
     /// Its known faults.

@@ -14,6 +14,7 @@ mod mold_3;
 use std::fmt;
 
 use crate::consumer::Consumer;
+use crate::page::Page;
 
 static PROFILES: [&dyn Consumer; 10] = [
     &glibc_2_43::Glibc,
@@ -34,11 +35,14 @@ pub fn profiles() -> &'static [&'static dyn Consumer] {
     &PROFILES
 }
 
-/// The consumers whose names match a pattern: a name, a name with `*` for any characters, or `all`.
+/// The consumers whose names match a pattern: a name, a name with `*` for any characters, or `all`. Names of other releases
+/// with the same reader are names of their profile, too.
 #[must_use]
 pub fn named(pattern: &str) -> Vec<&'static dyn Consumer> {
-    let is_named = |name: &str| pattern == "all" || matches(pattern, name);
-    profiles().iter().copied().filter(|consumer| is_named(consumer.page().name)).collect()
+    let is_named = |page: &Page| {
+        pattern == "all" || matches(pattern, page.name) || page.also.contains(&pattern)
+    };
+    profiles().iter().copied().filter(|consumer| is_named(consumer.page())).collect()
 }
 
 /// No consumer has this name.
@@ -49,12 +53,15 @@ impl std::error::Error for UnknownConsumer {}
 
 impl fmt::Display for UnknownConsumer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = profiles().iter().map(|consumer| consumer.page().name).collect();
-        let names = names.join(", ");
         match self.0.as_str() {
-            "" => write!(f, "the name of a consumer is missing; known are all, {names}"),
-            name => write!(f, "{name}: no such consumer; known are all, {names}"),
+            "" => f.write_str("the name of a consumer is missing")?,
+            name => write!(f, "{name}: no such consumer")?,
         }
+        let pages = || profiles().iter().map(|consumer| consumer.page());
+        let names: Vec<&str> = pages().map(|page| page.name).collect();
+        let others: Vec<&str> = pages().flat_map(|page| page.also).copied().collect();
+        write!(f, "; known are all, {}", names.join(", "))?;
+        write!(f, "; with the reader of one of these: {}", others.join(", "))
     }
 }
 
@@ -73,6 +80,17 @@ pub fn select(list: &str) -> Result<Vec<&'static dyn Consumer>, UnknownConsumer>
     }
     let is_wanted = |consumer: &&dyn Consumer| names.contains(&consumer.page().name);
     Ok(profiles().iter().copied().filter(is_wanted).collect())
+}
+
+/// The names in such a list that are those of other releases, and the names of the profiles that answer for them.
+#[must_use]
+pub fn other_releases(list: &str) -> Vec<(&'static str, &'static Page)> {
+    let of = |asked: &str| {
+        let pages = profiles().iter().map(|consumer| consumer.page());
+        let also = pages.flat_map(|page| page.also.iter().map(move |name| (*name, page)));
+        also.filter(|(name, _)| *name == asked).collect::<Vec<_>>()
+    };
+    list.split(',').map(str::trim).flat_map(of).collect()
 }
 
 /// Whether a name matches a pattern in which `*` stands for any characters.

@@ -13,19 +13,42 @@ pub(crate) const SPENT: Stop = Stop::undecided("too many functions share rows to
 
 /// How many rows may still be looked at. Without a limit, functions that share rows would take more than linear time.
 #[derive(Debug)]
-pub(crate) struct Work(Cell<u64>);
+pub(crate) struct Work {
+    left: Cell<u64>,
+    spent: Cell<bool>,
+}
 
 impl Work {
     /// Enough for a section of this many bytes in which no rows are shared.
     pub(crate) fn of(length: usize) -> Work {
-        Work(Cell::new((length as u64).saturating_mul(16).saturating_add(0x1_0000)))
+        let left = (length as u64).saturating_mul(16).saturating_add(0x1_0000);
+        Work { left: Cell::new(left), spent: Cell::new(false) }
+    }
+
+    /// Enough for rows that are kept: with it, as many rows may be shared as the section has bytes.
+    pub(crate) fn of_kept(length: usize) -> Work {
+        let left = (length as u64).saturating_add(0x1_0000);
+        Work { left: Cell::new(left), spent: Cell::new(false) }
     }
 
     /// Takes one unit, if there is one.
     pub(crate) fn take(&self) -> bool {
-        let rest = self.0.get().checked_sub(1);
-        self.0.set(rest.unwrap_or(0));
+        self.take_all(1)
+    }
+
+    /// Takes some units, if there are as many.
+    pub(crate) fn take_all(&self, units: u64) -> bool {
+        let rest = self.left.get().checked_sub(units);
+        self.left.set(rest.unwrap_or(self.left.get()));
+        if rest.is_none() {
+            self.spent.set(true);
+        }
         rest.is_some()
+    }
+
+    /// Whether a unit was missing.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.spent.get()
     }
 }
 
@@ -47,6 +70,8 @@ pub(crate) struct Rows {
     /// The largest start of a row up to here, and the largest end.
     reach: Vec<u32>,
     until: Vec<u32>,
+    /// Whether a row starts before another one that precedes it.
+    descends: bool,
     /// What ends the search after the last row, unless all rows were read.
     failure: Option<Stop>,
 }
@@ -58,6 +83,7 @@ impl Rows {
 
     pub(crate) fn push(&mut self, step: Step) {
         let larger = |list: &[u32], value: u32| list.last().map_or(value, |last| value.max(*last));
+        self.descends |= self.reach.last().is_some_and(|last| step.start < *last);
         self.reach.push(larger(&self.reach, step.start));
         self.until.push(larger(&self.until, step.end));
         self.steps.push(step);
@@ -70,6 +96,11 @@ impl Rows {
 
     pub(crate) fn steps(&self) -> &[Step] {
         &self.steps
+    }
+
+    /// Whether each row starts at or after the one before it.
+    pub(crate) fn ascend(&self) -> bool {
+        !self.descends
     }
 
     pub(crate) fn failure(&self) -> Option<Stop> {

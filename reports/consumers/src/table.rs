@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, Found, Stop};
 pub(crate) use crate::consumer::NO_FUNCTION;
-use crate::consumer::Reader;
+use crate::consumer::{Lookups, Places, Reader};
 use crate::rows::{Rows, Work};
 use sframe_validator::unwind::Frame;
 
@@ -36,33 +36,41 @@ pub(crate) trait Table {
 
     /// The row of a function that the consumer selects for a PC.
     fn select(&self, index: u32, rows: &Rows, pc: u64, work: &Work) -> Result<Frame, Stop>;
+
+    /// The number of PCs after which the rows of a function repeat; 1 if they do not.
+    fn period(&self, index: u32) -> u64 {
+        self.extent(index).map_or(1, |extent| extent.period())
+    }
+
+    /// Addresses other than those of functions and rows at which the answer may change.
+    fn other_places(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Whether 32 bits of an address are kept.
+    fn wraps(&self) -> bool {
+        false
+    }
 }
 
-/// The addresses at which functions and their rows begin and end. The number of repeated blocks is limited by the section's
-/// length.
-pub(crate) fn boundaries(
-    length: usize,
+impl Extent {
+    /// The number of PCs after which the rows repeat; 1 if they do not.
+    pub(crate) fn period(&self) -> u64 {
+        u64::from(self.block.max(1))
+    }
+}
+
+/// The addresses at which functions and their rows begin and end.
+pub(crate) fn places(
     functions: impl Iterator<Item = (Extent, impl std::borrow::Borrow<Rows>)>,
 ) -> Vec<u64> {
-    let (blocks, mut found) = (Work::of(length), Vec::new());
+    let mut found = Vec::new();
     for (extent, rows) in functions {
-        let end = u64::from(extent.size);
-        found.extend([extent.start, extent.start.wrapping_add(end)]);
-        let starts = rows.borrow().steps().iter().map(|step| u64::from(step.start));
-        if extent.block == 0 {
-            let inside = starts.filter(|start| *start < end);
-            found.extend(inside.map(|start| extent.start.wrapping_add(start)));
-            continue;
-        }
-        let block = u64::from(extent.block);
-        let mut starts: Vec<u64> = starts.filter(|start| *start < block).collect();
-        starts.push(0);
-        starts.sort_unstable();
-        starts.dedup();
-        let places = (0..end).step_by(usize::from(extent.block));
-        let all = places.flat_map(|place| starts.iter().map(move |start| place + start));
-        let inside = all.take_while(|_| blocks.take()).filter(|place| *place < end);
-        found.extend(inside.map(|place| extent.start.wrapping_add(place)));
+        let at = |offset: u64| extent.start.wrapping_add(offset);
+        // Some searches take another way at the start itself.
+        found.extend([extent.start, at(1), at(u64::from(extent.size))]);
+        let steps = rows.borrow().steps().iter();
+        found.extend(steps.flat_map(|step| [at(step.start.into()), at(u64::from(step.end) + 1)]));
     }
     found
 }
@@ -71,28 +79,42 @@ pub(crate) fn boundaries(
 pub(crate) struct TableReader<T>(pub(crate) T);
 
 impl<T: Table> Reader for TableReader<T> {
-    fn boundaries(&self) -> Vec<u64> {
-        let (table, work) = (&self.0, Work::of(self.0.length()));
+    fn places(&self) -> Places {
+        let (table, work) = (&self.0, Work::of_kept(self.0.length()));
         let functions = (0..table.count()).filter_map(|index| {
             let extent = table.extent(index)?;
             Some((extent, table.rows(index, &work)))
         });
-        boundaries(table.length(), functions)
+        let (list, others) = (places(functions), table.other_places());
+        Places { list, others, wraps: table.wraps(), is_complete: !work.is_spent() }
     }
 
-    fn answers(&self, addresses: &[u64], give: &mut dyn FnMut(Answer)) {
-        let work = Work::of(self.0.length());
-        let mut last: Option<(u32, Rows)> = None;
-        let mut answer = |pc: &u64| {
-            let index = self.0.find(*pc)?;
-            if last.as_ref().is_none_or(|(at, _)| *at != index) {
-                last = Some((index, self.0.rows(index, &work)));
-            }
-            let Some((_, rows)) = &last else { return Err(NO_FUNCTION) };
-            let frame = self.0.select(index, rows, *pc, &work)?;
-            let start = self.0.extent(index).map_or(0, |extent| extent.start);
-            Ok(Found { function: index, start, frame })
-        };
-        addresses.iter().for_each(|pc| give(answer(pc)));
+    fn lookups(&self) -> Box<dyn Lookups + '_> {
+        Box::new(TableLookups { table: &self.0, work: Work::of(self.0.length()), last: None })
+    }
+}
+
+/// Lookups in a table.
+struct TableLookups<'t, T> {
+    table: &'t T,
+    work: Work,
+    /// The rows of the function that was found last.
+    last: Option<(u32, Rows)>,
+}
+
+impl<T: Table> Lookups for TableLookups<'_, T> {
+    fn answer(&mut self, pc: u64) -> Answer {
+        let index = self.table.find(pc)?;
+        if self.last.as_ref().is_none_or(|(at, _)| *at != index) {
+            self.last = Some((index, self.table.rows(index, &self.work)));
+        }
+        let Some((_, rows)) = &self.last else { return Err(NO_FUNCTION) };
+        let frame = self.table.select(index, rows, pc, &self.work)?;
+        let start = self.table.extent(index).map_or(0, |extent| extent.start);
+        Ok(Found { function: index, start, frame })
+    }
+
+    fn period(&mut self, pc: u64) -> u64 {
+        self.table.find(pc).map_or(1, |index| self.table.period(index))
     }
 }

@@ -4,7 +4,7 @@
 
 use sframe_consumers::{
     Consumer, Input, Kind, Opening, StopKind, UnknownConsumer, Verdict, assess, describe, named,
-    profiles, select,
+    other_releases, profiles, select,
 };
 use sframe_validator::Abi;
 
@@ -218,16 +218,114 @@ fn functions_that_share_rows_are_undecided_beyond_a_limit() {
     assert_eq!(reason.as_deref(), Some("too many functions share rows to compare them all"));
 }
 
-/// A function of 4 GiB with blocks of one byte: the section has 51 bytes.
+/// A function of nearly 4 GiB with blocks of 16 bytes, of which the first row covers 11: the section has 54 bytes.
 #[test]
-fn blocks_that_repeat_too_often_are_undecided() {
-    let mut bytes = version_2(&[(0x1000, u32::MAX, 0x10, &PROLOGUE[..1])]);
-    bytes[28 + 17] = 1;
+fn blocks_are_counted_however_often_they_repeat() {
+    let rows: [&[u8]; 2] = [&[0, 0x03, 8], &[11, 0x03, 16]];
+    let mut bytes = version_2(&[(0x1000, u32::MAX - 4, 0x10, &rows)]);
+    bytes[28 + 17] = 16;
     let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
     let found = assess(&input, consumer("llvm-23"));
+    let whole = u64::from(u32::MAX - 4);
+    assert_eq!((found.verdict, found.bytes.same), (Verdict::Accept, whole));
+}
+
+/// The PLT of a file in which it lies before the section, as GNU ld lays files out: five entries of 16 bytes. libsframe 2.44 takes
+/// the PC relative to the section by the block's size. The remainder has the sign of the dividend, and is 0 at the start of each
+/// entry only: the library finds a row for 5 of 80 bytes. GNU ld 2.44 wrote these rows for a library.
+#[test]
+fn a_plt_before_the_section_is_found_at_one_byte_in_16() {
+    let rows: [&[u8]; 2] = [&[0, 0x03, 8], &[11, 0x03, 16]];
+    let mut bytes = version_2(&[(-4304, 80, 0x10, &rows), (-4224, 23, 0, &PROLOGUE)]);
+    bytes[28 + 17] = 16;
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    let found = assess(&input, consumer("libsframe-2.44"));
+    assert_eq!((found.verdict, found.functions.found), (Verdict::Part, 1));
+    assert_eq!((found.bytes.same, found.bytes.none, found.bytes.other), (5 + 23, 75, 0));
+    // After the section, at a multiple of the block's size, all is right.
+    bytes[28..32].copy_from_slice(&4304i32.to_le_bytes());
+    bytes[48..52].copy_from_slice(&4384i32.to_le_bytes());
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    assert_eq!(assess(&input, consumer("libsframe-2.44")).verdict, Verdict::Accept);
+    // Four bytes later, the rows change four bytes too early: in each entry, bytes 7 to 10 and 12 to 15 have the other one.
+    bytes[28..32].copy_from_slice(&4308i32.to_le_bytes());
+    bytes[48..52].copy_from_slice(&4388i32.to_le_bytes());
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    let found = assess(&input, consumer("libsframe-2.44"));
+    assert_eq!(found.verdict, Verdict::Misread);
+    assert_eq!((found.bytes.same, found.bytes.other, found.bytes.none), (5 * 8 + 23, 5 * 8, 0));
+}
+
+/// glibc looks for the table after the header, whatever `fdeoff` says. Here, both tables exist: 50 functions have blocks of 251
+/// bytes in one and of 249 in the other. Their rows meet again after 62,499 bytes, so that each function would take as many
+/// lookups.
+#[test]
+fn blocks_of_two_sizes_are_undecided_beyond_a_limit() {
+    let functions: Vec<Function<'_>> =
+        (0..50).map(|index| (0x1000 + index * 100_000, 100_000, 0x10, &PROLOGUE[..1])).collect();
+    let mut bytes = version_2(&functions);
+    let (count, table) = (50, 50 * 20);
+    let mut second = bytes[28..].to_vec();
+    for index in 0..count {
+        bytes[28 + index * 20 + 17] = 251;
+        second[index * 20 + 17] = 249;
+    }
+    let offset = u32::try_from(bytes.len() - 28).expect("small");
+    bytes[20..24].copy_from_slice(&offset.to_le_bytes());
+    bytes[24..28].copy_from_slice(&(offset + table).to_le_bytes());
+    bytes.extend(second);
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    let found = assess(&input, consumer("glibc-2.43"));
     assert_eq!(found.verdict, Verdict::Undecided);
-    let reason = found.reason.as_deref();
-    assert_eq!(reason, Some("too many blocks repeat to compare them all"));
+    assert_eq!(found.reason.as_deref(), Some("too many blocks repeat to compare them all"));
+    assert_eq!(found.bytes.same + found.bytes.undecided, 50 * 100_000);
+}
+
+/// The rows of the first function are outside the section. What a consumer does with it is no row of the specification's.
+#[test]
+fn what_the_specification_cannot_read_is_never_accepted() {
+    let mut bytes = version_2(&[(0x1000, 0x20, 0, &PROLOGUE), (0x1040, 0x10, 0, &PROLOGUE[..1])]);
+    bytes[28 + 9] = 4;
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    // glibc reads memory after the section, which decides.
+    let glibc = assess(&input, consumer("glibc-2.43"));
+    assert_eq!((glibc.verdict, glibc.functions.undecided), (Verdict::Undecided, 1));
+    assert_eq!((glibc.bytes.same, glibc.bytes.undecided), (0x10, 0x20));
+    // llvm-readobj reports the function, and goes on.
+    let llvm = assess(&input, consumer("llvm-23"));
+    assert_eq!((llvm.verdict, llvm.functions.lost), (Verdict::Reject, 1));
+    assert_eq!((llvm.bytes.same, llvm.bytes.none), (0x10, 0x20));
+    // Linux drops the section, and the profiler leaves the function out.
+    let linux = assess(&input, consumer("linux-user-v2"));
+    assert_eq!((linux.verdict, linux.functions.drop_section), (Verdict::Part, 1));
+    for consumer in profiles() {
+        assert_ne!(assess(&input, *consumer).verdict, Verdict::Accept);
+    }
+}
+
+/// An empty function has no PC, but llvm-readobj lists it, and reports its rows.
+#[test]
+fn an_empty_function_that_cannot_be_read_is_not_accepted() {
+    let rows: [&[u8]; 1] = [&[0, 0x63, 8]];
+    let bytes = version_2(&[(0x1000, 0, 0, &rows), (0x1040, 0x10, 0, &PROLOGUE[..1])]);
+    let found = assess(&Input::new(&bytes, ADDRESS, Abi::Amd64), consumer("llvm-23"));
+    assert_eq!((found.verdict, found.bytes.same), (Verdict::Undecided, 0x10));
+    let reason = found.reason.expect("a reason");
+    assert!(reason.starts_with("the specification cannot read function 0: "), "{reason}");
+}
+
+/// With an auxiliary header that is longer than the section, the table is outside. glibc reads there.
+#[test]
+fn a_table_outside_the_section_is_not_accepted() {
+    let mut bytes = version_2(&[(0x1000, 0x20, 0, &PROLOGUE)]);
+    bytes[7] = 0xff;
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    let verdict = |name| assess(&input, consumer(name)).verdict;
+    assert_eq!(verdict("glibc-2.43"), Verdict::Undecided);
+    assert_eq!(verdict("llvm-23"), Verdict::Reject);
+    for consumer in profiles() {
+        assert_ne!(assess(&input, *consumer).verdict, Verdict::Accept);
+    }
 }
 
 #[test]
@@ -240,9 +338,18 @@ fn consumers_are_named_by_patterns() {
     assert_eq!(names("linux-user-*"), Ok(vec!["linux-user-v2", "linux-user-v3"]));
     assert_eq!(names("*44"), Ok(vec!["libsframe-2.44"]));
     assert_eq!(names("all").map(|all| all.len()), Ok(profiles().len()));
+    // Other releases have the reader of a profile, and no pattern stands for them.
+    assert_eq!(names("glibc-2.44,llvm-24"), Ok(vec!["glibc-2.43", "llvm-23"]));
+    assert_eq!(names("libsframe-2.42, libsframe-2.44"), Ok(vec!["libsframe-2.44"]));
+    assert_eq!(names("llvm-2*"), Ok(vec!["llvm-23"]));
+    let others = other_releases("llvm-24, glibc-2.43,glibc-2.44");
+    let others: Vec<_> = others.into_iter().map(|(asked, page)| (asked, page.name)).collect();
+    assert_eq!(others, [("llvm-24", "llvm-23"), ("glibc-2.44", "glibc-2.43")]);
     assert_eq!(names("glibc"), Err("glibc".to_owned()));
     let message = |list: &str| select(list).expect_err("unknown").to_string();
     assert!(message("glibc").starts_with("glibc: no such consumer; known are all, glibc-2.43, "));
+    let others = "with the reader of one of these: glibc-2.44, ";
+    assert!(message("glibc").contains(others));
     let missing = "the name of a consumer is missing; known are all, glibc-2.43, ";
     assert!(message("").starts_with(missing) && message("mold-3,").starts_with(missing));
 }

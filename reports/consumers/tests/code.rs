@@ -2,7 +2,7 @@
 //!
 //! `corpus/consumers/build` makes the programs. `SFRAME_CONSUMERS` is a folder with programs of consumers that are not
 //! packaged. `SFRAME_MUTANTS` is the number of mutants for each consumer, `SFRAME_SEED` makes other ones, and `SFRAME_ONLY` is
-//! the name of one of the consumers.
+//! the name of one of the consumers. `SFRAME_SUMS` is the number of mutants whose sums are asked for at every PC.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -10,8 +10,12 @@
 mod compare;
 #[path = "code/inputs.rs"]
 mod inputs;
+#[path = "code/pcs.rs"]
+mod pcs;
 #[path = "code/program.rs"]
 mod program;
+#[path = "code/sums.rs"]
+mod sums;
 
 use std::path::PathBuf;
 
@@ -21,6 +25,7 @@ use sframe_consumers::{Consumer, profiles};
 use sframe_corpus::{repository, tools};
 use sframe_fuzz::seeded::Seeded;
 use sframe_validator::{Abi, Endian};
+use sums::Compared;
 
 /// The profiles whose readers read the byte order of the machine on which they run.
 const ANY_BYTE_ORDER: [&str; 5] =
@@ -176,4 +181,46 @@ fn profiles_agree_with_the_code_on_mutants() {
         }
     }
     assert!(failed.is_empty(), "the profiles of {failed:?} disagree with the code");
+}
+
+/// The sums of whole sections, which no list of boundary PCs stands for. `SFRAME_SUMS` is the number of mutants for each
+/// consumer; with it, all golden files of linkers are asked.
+#[test]
+fn sums_are_those_of_the_code_at_every_pc() {
+    let wanted = std::env::var("SFRAME_SUMS").ok().map(|count| count.parse().expect("a number"));
+    let seed = std::env::var("SFRAME_SEED").map_or(29, |seed| seed.parse().expect("a number"));
+    let (mutants, most): (usize, u64) = (wanted.unwrap_or(40), 0x4000);
+    let golden = golden_sections();
+    for (consumer, program) in programs() {
+        let page = consumer.page();
+        let is_read = |sample: &&Sample| {
+            let version = sample.bytes.get(2).copied().unwrap_or(0);
+            is_readable_here(consumer, sample)
+                && page.machines.contains(&sample.machine)
+                && page.reads.contains(&version)
+        };
+        // Functions of objects all start at their section's relocations, and so overlap.
+        let is_linked = |sample: &&Sample| !sample.name.ends_with(".o");
+        let linked: Vec<Sample> =
+            golden.iter().filter(is_linked).filter(is_read).cloned().collect();
+        let few = linked.iter().filter(|sample| sample.name.contains("plt")).take(4);
+        let few = few.chain(linked.iter().step_by(linked.len() / 4 + 1)).cloned().collect();
+        let files = if wanted.is_some() { linked.clone() } else { few };
+        let found = sums::compare(consumer, &program, &files, most);
+        report_sums(page.name, "files", &found);
+        assert!(found.sections > 0, "{}: no file", page.name);
+        let mut random = Seeded::new(seed);
+        let small: Vec<&Sample> =
+            linked.iter().filter(|sample| sample.bytes.len() < 1500).collect();
+        let damaged: Vec<Sample> =
+            (0..mutants).map(|_| mutant(small[random.below(small.len())], &mut random)).collect();
+        report_sums(page.name, "mutants", &sums::compare(consumer, &program, &damaged, most));
+    }
+}
+
+fn report_sums(name: &str, what: &str, found: &Compared) {
+    println!(
+        "{name} {what}: {} sections, {} accepted, {} without anything open, {} PCs",
+        found.sections, found.accepted, found.exact, found.pcs
+    );
 }

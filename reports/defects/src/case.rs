@@ -1,6 +1,8 @@
 //! A finding, as the signs of a defect look at it.
 
-use sframe_record::{Difference, Finding, Header, Record, Section, Side, TableLine, Wrong};
+use sframe_record::{
+    Address, Difference, Finding, Header, Record, Section, Side, TableLine, Wrong,
+};
 
 use crate::evidence::{Evidence, Unadjusted};
 
@@ -75,9 +77,15 @@ impl<'c> Case<'c> {
         })
     }
 
+    /// The first PC at which the rows that differ are valid.
+    fn rows_start(&self) -> Option<Address> {
+        let of_part = self.finding.code.as_ref().map(|code| code.start);
+        self.difference()?.rows_from.or(of_part)
+    }
+
     /// The rows of SFrame and CFI where they differ.
     pub(crate) fn rows(&self) -> Option<(&'c TableLine<'c>, &'c TableLine<'c>)> {
-        let start = self.finding.code.as_ref()?.start;
+        let start = self.rows_start()?;
         let table = &self.difference()?.table;
         let of = |side: Side| table.iter().find(|line| line.side == side && line.start == start);
         Some((of(Side::Sframe)?, of(Side::Cfi)?))
@@ -85,7 +93,7 @@ impl<'c> Case<'c> {
 
     /// The row of CFI where they differ; SFrame may have none.
     pub(crate) fn cfi(&self) -> Option<&'c TableLine<'c>> {
-        let start = self.finding.code.as_ref()?.start;
+        let start = self.rows_start()?;
         let of_cfi = |line: &&TableLine<'_>| {
             matches!(line.side, Side::Cfi | Side::Both) && line.start <= start
         };
@@ -94,7 +102,7 @@ impl<'c> Case<'c> {
 
     /// The row of SFrame before the one that differs.
     pub(crate) fn row_before(&self) -> Option<&'c TableLine<'c>> {
-        let start = self.finding.code.as_ref()?.start;
+        let start = self.rows_start()?;
         let of_sframe = |line: &&TableLine<'_>| {
             matches!(line.side, Side::Sframe | Side::Both) && line.start < start
         };

@@ -23,7 +23,7 @@ mod tool;
 
 pub use defect::{Affected, Defect};
 pub use evidence::Evidence;
-pub use recognise::{recognise, recognise_one};
+pub use recognise::{Recogniser, recognise, recognise_one};
 pub use signs::Extent;
 pub use tool::{NoProducer, Producer};
 

@@ -38,14 +38,60 @@ impl Evidence {
     pub fn recognise_one(&self, record: &Record<'_>, finding: &mut Finding<'_>) -> Option<Extent> {
         one(record, finding, self)
     }
+
+    /// For a file with more findings than fit in its record.
+    #[must_use]
+    pub const fn recogniser(&self) -> Recogniser<'_> {
+        Recogniser { evidence: self, recognised: Vec::new() }
+    }
+}
+
+/// Recognises the findings of a file one by one.
+#[derive(Debug)]
+pub struct Recogniser<'e> {
+    evidence: &'e Evidence,
+    recognised: Vec<Recognised>,
+}
+
+/// The findings of a rule that are cases of a known defect.
+#[derive(Debug)]
+struct Recognised {
+    rule: String,
+    known: Text<'static>,
+    extent: Extent,
+    weight: u64,
+}
+
+impl Recogniser<'_> {
+    /// Names the known defect and the owner of a finding of the file that `record` describes.
+    pub fn finding(&mut self, record: &Record<'_>, finding: &mut Finding<'_>) {
+        let Some(extent) = one(record, finding, self.evidence) else { return };
+        let Some(known) = &finding.known else { return };
+        let (rule, weight) = (finding.rule.as_str(), finding.weight());
+        let is_same =
+            |of: &&mut Recognised| (&*of.rule, &of.known, of.extent) == (rule, known, extent);
+        match self.recognised.iter_mut().find(is_same) {
+            Some(of) => of.weight = of.weight.saturating_add(weight),
+            None => {
+                let (rule, known) = (rule.to_owned(), known.clone().into_owned());
+                self.recognised.push(Recognised { rule, known, extent, weight });
+            }
+        }
+    }
+
+    /// The counts of `record`, with those of known defects apart.
+    #[must_use]
+    pub fn counts<'r>(&self, record: &Record<'r>) -> Vec<RuleCount<'r>> {
+        split(record, &self.recognised, self.evidence)
+    }
 }
 
 fn all(record: &mut Record<'_>, evidence: &Evidence) {
     let mut findings = std::mem::take(&mut record.findings);
-    let extents: Vec<_> =
-        findings.iter_mut().map(|finding| one(record, finding, evidence)).collect();
+    let mut recogniser = evidence.recogniser();
+    findings.iter_mut().for_each(|finding| recogniser.finding(record, finding));
     record.findings = findings;
-    record.counts = split(record, &extents, evidence);
+    record.counts = recogniser.counts(record);
 }
 
 fn one(record: &Record<'_>, finding: &mut Finding<'_>, evidence: &Evidence) -> Option<Extent> {
@@ -69,23 +115,20 @@ fn known(case: &Case<'_>) -> Option<(&'static Defect, Extent)> {
 /// The counts of `record`, with those of known defects apart.
 fn split<'r>(
     record: &Record<'r>,
-    extents: &[Option<Extent>],
+    recognised: &[Recognised],
     evidence: &Evidence,
 ) -> Vec<RuleCount<'r>> {
     let mut counts = Vec::with_capacity(record.counts.len());
     for count in &record.counts {
         let mut rest = count.count;
         let mut of_defects: BTreeMap<&str, (Text<'r>, u64)> = BTreeMap::new();
-        let of_rule = record.findings.iter().zip(extents);
-        let of_rule = of_rule.filter(|(finding, _)| finding.rule == count.rule);
-        let mut known: Vec<(&Text<'r>, Extent, &Finding<'r>)> = of_rule
-            .filter_map(|(finding, extent)| Some((finding.known.as_ref()?, (*extent)?, finding)))
-            .collect();
+        let of_rule = recognised.iter().filter(|of| of.rule == count.rule.as_str());
+        let mut of_rule: Vec<&Recognised> = of_rule.collect();
         // A defect whose signs are about the file takes what the others leave.
-        known.sort_by_key(|(_, extent, _)| *extent == Extent::Rule);
-        for (known, extent, finding) in known {
+        of_rule.sort_by_key(|of| of.extent == Extent::Rule);
+        for Recognised { known, extent, weight, .. } in of_rule {
             let number = match extent {
-                Extent::Finding | Extent::Pattern => finding.weight(),
+                Extent::Finding | Extent::Pattern => *weight,
                 Extent::Rule => rest,
             };
             let number = number.min(rest);

@@ -35,8 +35,8 @@ use serde::Serialize;
 
 use crate::Record;
 use crate::changes::FileName;
-use cause::{Findings, Key, of_record};
-use sframe_record::{Owner, Severity, Wrong, with_ruling};
+use cause::{FileCauses, Findings, Key};
+use sframe_record::{Finding, Owner, Severity, Wrong, with_ruling};
 
 /// The version of the JSON format. New fields may be added within a version; readers ignore fields that they do not
 /// know.
@@ -52,12 +52,29 @@ pub struct Groups {
     causes: HashMap<Key, Findings>,
     findings: u64,
     files: u64,
+    /// The file whose findings are being added.
+    file: Option<FileCauses>,
 }
 
 impl Groups {
-    /// Adds the findings of a file.
+    /// Adds a file with its findings.
     pub fn add(&mut self, record: &Record<'_>) {
-        let causes = of_record(record);
+        record.findings.iter().for_each(|finding| self.finding(record, finding));
+        self.end(record);
+    }
+
+    /// Adds a finding of the file that [`end`](Groups::end) ends. `head` is its record without its findings and its counts.
+    pub fn finding(&mut self, head: &Record<'_>, finding: &Finding<'_>) {
+        self.file.get_or_insert_with(|| FileCauses::of(head)).add(head, finding);
+    }
+
+    /// Ends a file. The findings in its record were added before.
+    pub fn end(&mut self, record: &Record<'_>) {
+        let file = self.file.take();
+        if file.is_none() && record.counts.is_empty() {
+            return;
+        }
+        let causes = file.unwrap_or_else(|| FileCauses::of(record)).finish(record);
         self.files += u64::from(!causes.is_empty());
         for (key, findings) in causes {
             self.findings = self.findings.saturating_add(findings.findings);

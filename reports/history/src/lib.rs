@@ -16,5 +16,5 @@ mod shape;
 
 pub use compare::{Comparison, When};
 pub use groups::Groups;
-pub use identity::Identity;
+pub use identity::{FileIdentity, Identity, Root};
 pub use sframe_record::Record;

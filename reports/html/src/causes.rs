@@ -99,9 +99,14 @@ impl Finished {
 }
 
 impl Causes {
-    /// Adds the findings of a file.
-    pub(crate) fn add(&mut self, record: &Record<'_>) {
-        self.groups.add(record);
+    /// Adds a finding of the file that `end` ends.
+    pub(crate) fn finding(&mut self, head: &Record<'_>, finding: &Finding<'_>) {
+        self.groups.finding(head, finding);
+    }
+
+    /// Ends a file.
+    pub(crate) fn end(&mut self, record: &Record<'_>) {
+        self.groups.end(record);
     }
 
     /// A number for the cause of a finding in a file: the cause of a scan that has found nothing else.

@@ -4,7 +4,9 @@
 use std::io;
 
 use serde::Serialize;
-use sframe_record::{Coverage, ElfType, FunctionPlace, Record, Section, UnwindTable, demangle};
+use sframe_record::{
+    Coverage, ElfType, Finding, FunctionPlace, Record, Section, UnwindTable, demangle,
+};
 
 use crate::embed;
 use crate::evidence::{Evidence, MOST, evidence};
@@ -92,14 +94,18 @@ struct CoverageRows {
 }
 
 impl Details {
-    /// Adds the details of a file with its first `listed` findings. Returns its position, or `None` if the page is full.
-    pub(crate) fn add(&mut self, record: &Record<'_>, listed: usize) -> io::Result<Option<u32>> {
+    /// Adds the details of a file with its `findings`. Returns its position, or `None` if the page is full.
+    pub(crate) fn add(
+        &mut self,
+        record: &Record<'_>,
+        findings: &[Finding<'_>],
+    ) -> io::Result<Option<u32>> {
         if self.complete.saturating_add(self.size) > MOST_BYTES {
             self.left_out = self.left_out.saturating_add(1);
             return Ok(None);
         }
         let before = self.strings.bytes();
-        let file = file(&mut self.strings, record, listed);
+        let file = file(&mut self.strings, record, findings);
         let json = embed::text(&file)?;
         let strings = self.strings.bytes().saturating_sub(before);
         self.size = self.size.saturating_add(json.len()).saturating_add(strings);
@@ -146,7 +152,7 @@ impl Details {
     }
 }
 
-fn file(strings: &mut Strings, record: &Record<'_>, listed: usize) -> File {
+fn file(strings: &mut Strings, record: &Record<'_>, findings: &[Finding<'_>]) -> File {
     let mut package = Vec::new();
     if let Some(of) = &record.package {
         let fields = [
@@ -171,7 +177,6 @@ fn file(strings: &mut Strings, record: &Record<'_>, listed: usize) -> File {
     let suppressed = suppressed.collect();
     let undecided = record.undecided.iter().take(MOST);
     let undecided = undecided.map(|of| (of.section, strings.of(&of.reason))).collect();
-    let findings = record.findings.iter().take(listed);
     let table = UnwindTable::noun_of(record.table);
     let proofs = record.proofs.map(|proofs| proofs.sentences(table)).unwrap_or_default();
     let proofs = proofs.iter().map(|sentence| strings.of(sentence)).collect();
@@ -192,7 +197,7 @@ fn file(strings: &mut Strings, record: &Record<'_>, listed: usize) -> File {
         coverage: record.coverage.as_ref().map(|of| coverage(strings, of)),
         proofs,
         calls,
-        findings: findings.map(|finding| evidence(strings, finding, table)).collect(),
+        findings: findings.iter().map(|finding| evidence(strings, finding, table)).collect(),
     }
 }
 

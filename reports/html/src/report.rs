@@ -58,6 +58,8 @@ pub struct Report {
     rules: Rules,
     files: Vec<FileRow>,
     findings: Vec<FindingRow>,
+    /// The findings of the current file that the page lists.
+    listed: Vec<Finding<'static>>,
     details: Details,
     causes: Causes,
     history: Vec<Point>,
@@ -181,22 +183,42 @@ impl Report {
     /// # Errors
     /// Returns an error if the record cannot be written as JSON.
     pub fn add(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.causes.add(record);
+        record.findings.iter().for_each(|finding| self.finding(record, finding));
+        self.end(record)
+    }
+
+    /// Adds a finding of the file that [`end`](Report::end) ends. `head` is its record without its findings and its counts.
+    pub fn finding(&mut self, head: &Record<'_>, finding: &Finding<'_>) {
+        self.causes.finding(head, finding);
+        let room = match self.files.len() {
+            files if files >= MOST_FILES => 0,
+            _ => MOST_FINDINGS.saturating_sub(self.findings.len()).min(MOST_OF_FILE),
+        };
+        if self.listed.len() < room {
+            self.listed.push(finding.owned());
+        } else {
+            self.left_out.findings = self.left_out.findings.saturating_add(1);
+        }
+    }
+
+    /// Ends a file. The findings in its record were added before.
+    ///
+    /// # Errors
+    /// Returns an error if the record cannot be written as JSON.
+    pub fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.causes.end(record);
+        let listed = std::mem::take(&mut self.listed);
         if self.files.len() >= MOST_FILES {
             self.left_out.files = self.left_out.files.saturating_add(1);
-            self.leave_out(record.findings.len());
             return Ok(());
         }
-        let room = MOST_FINDINGS.saturating_sub(self.findings.len()).min(MOST_OF_FILE);
-        let listed = record.findings.len().min(room);
-        self.leave_out(record.findings.len().saturating_sub(listed));
         let file = self.files.len();
         let first = self.findings.len();
-        for finding in record.findings.iter().take(listed) {
-            let row = self.finding(file, record, finding);
+        for finding in &listed {
+            let row = self.row(file, record, finding);
             self.findings.push(row);
         }
-        let details = if has_details(record) { self.details.add(record, listed)? } else { None };
+        let details = if has_details(record) { self.details.add(record, &listed)? } else { None };
         let count = |severity| {
             let counts = record.counts.iter().filter(|of| of.severity == severity);
             counts.map(|of| of.count).fold(0, u64::saturating_add)
@@ -222,13 +244,13 @@ impl Report {
             count(Severity::Lint),
             record.undecided.len() as u64,
             first,
-            listed,
+            listed.len(),
             details,
         ));
         Ok(())
     }
 
-    fn finding(&mut self, file: usize, record: &Record<'_>, finding: &Finding<'_>) -> FindingRow {
+    fn row(&mut self, file: usize, record: &Record<'_>, finding: &Finding<'_>) -> FindingRow {
         let function = finding.function.as_deref();
         let code = finding.code.as_deref();
         let symbol = function.and_then(|of| of.symbol.as_ref());
@@ -244,10 +266,6 @@ impl Report {
             finding.weight(),
             owner(finding.owner),
         )
-    }
-
-    fn leave_out(&mut self, findings: usize) {
-        self.left_out.findings = self.left_out.findings.saturating_add(findings as u64);
     }
 
     /// Writes the page.

@@ -95,6 +95,8 @@ pub(crate) struct Arguments {
     pub(crate) sysroot: PathBuf,
     /// Symbols that are needed from the start.
     pub(crate) needed: Vec<Vec<u8>>,
+    /// Entry points, which are needed as well.
+    pub(crate) entries: Vec<Vec<u8>>,
     /// Symbols that the command line defines.
     pub(crate) defined: Vec<Vec<u8>>,
     /// `--wrap`.
@@ -103,6 +105,8 @@ pub(crate) struct Arguments {
     pub(crate) scripts: Vec<PathBuf>,
     /// Response files that the system does not open.
     pub(crate) unopened: Vec<(PathBuf, std::io::Error)>,
+    /// `--discard-sframe`, as it is written.
+    pub(crate) discard_sframe: Option<String>,
     /// What could not be understood.
     pub(crate) faults: Vec<String>,
     mode: Mode,
@@ -124,6 +128,10 @@ impl Arguments {
             match bytes {
                 [b'@', file @ ..] if !file.is_empty() => {
                     self.response(Path::new(OsStr::from_bytes(file)), depth)
+                }
+                b"--discard-sframe" | b"-discard-sframe" => {
+                    self.options.discard_sframe = true;
+                    self.discard_sframe.get_or_insert(argument.to_string_lossy().into_owned());
                 }
                 [b'-', b'-', long @ ..] => self.long(long, &mut rest),
                 [b'-', short @ ..] if !short.is_empty() => self.short(short, &mut rest),
@@ -179,7 +187,8 @@ impl Arguments {
                 self.items.push(Item::Library(name, self.mode));
             }
             b'L' => self.folders.push(PathBuf::from(OsStr::from_bytes(value))),
-            b'u' | b'e' => self.needed.push(value.to_vec()),
+            b'u' => self.needed.push(value.to_vec()),
+            b'e' => self.entries.push(value.to_vec()),
             b'b' => self.mode.binary = value == b"binary",
             b'T' | b'c' => self.scripts.push(PathBuf::from(OsStr::from_bytes(value))),
             b'R' if Path::new(OsStr::from_bytes(value)).is_file() => {
@@ -229,7 +238,6 @@ impl Arguments {
             "pie" | "pic-executable" => self.options.pie = true,
             "no-pie" => self.options.pie = false,
             "relocatable" => self.options.output = Output::Relocatable,
-            "discard-sframe" => self.options.discard_sframe = true,
             "wild-experimental-sframe" => self.options.wild_experimental = true,
             "gc-sections" => self.options.gc_sections = true,
             "no-gc-sections" => self.options.gc_sections = false,
@@ -249,7 +257,8 @@ impl Arguments {
             "library" => self.letter(b'l', value),
             "format" => self.letter(b'b', value),
             "library-path" => self.letter(b'L', value),
-            "undefined" | "entry" | "require-defined" => self.needed.push(value.to_vec()),
+            "entry" => self.entries.push(value.to_vec()),
+            "undefined" | "require-defined" => self.needed.push(value.to_vec()),
             "script" | "default-script" => self.scripts.push(path()),
             "just-symbols" => self.letter(b'R', value),
             "sysroot" => self.sysroot = path(),
@@ -339,7 +348,7 @@ mod tests {
             "-shared -soname x.so -Map out.map --defsym a=b -u f -e main -T s.ld -rpath /x y.o -r",
         );
         assert_eq!(names(&parsed), ["y.o"]);
-        assert_eq!(parsed.needed, [b"f".to_vec(), b"main".to_vec()]);
+        assert_eq!((parsed.needed, parsed.entries), (vec![b"f".to_vec()], vec![b"main".to_vec()]));
         assert_eq!(parsed.scripts, [Path::new("s.ld")]);
         assert_eq!(parsed.defined, [b"a".to_vec()]);
         assert_eq!(parsed.options.output, Output::Relocatable);

@@ -14,9 +14,9 @@ use crate::linker::{Identity, Linker};
 use crate::load::{self, Loaded};
 use crate::model::{Link, Outcome, Prediction};
 use crate::obstacle::Obstacle;
-use crate::options::Options;
+use crate::options::{Moved, Options};
 use crate::remedy::{self, Remedy};
-use crate::script;
+use crate::script::{self, Placement};
 use crate::uncovered::Coverage;
 
 const EXPERIMENTAL: &str = "with --wild-experimental-sframe, wild 0.10 merges version 2 and appends others, and may change \
@@ -97,9 +97,14 @@ impl Audit {
         names: HashMap<PathBuf, String>,
     ) -> Audit {
         let mut arguments = Arguments::parse(arguments);
-        let mut faults = discards(&mut arguments);
+        let unknown = arguments.discard_sframe.as_deref();
+        let unknown = unknown.and_then(|option| Obstacle::unknown_option(linker.linker, option));
+        let mut obstacles: Vec<Obstacle> = unknown.into_iter().collect();
+        let (of_scripts, mut faults) = read_scripts(linker.linker, &mut arguments);
+        obstacles.extend(of_scripts);
         let loaded = load::load(linker.linker, &arguments, folders, names);
-        let Loaded { inputs, obstacles, faults: more, calls_stubs } = loaded;
+        let Loaded { inputs, obstacles: of_inputs, faults: more, calls_stubs } = loaded;
+        obstacles.extend(of_inputs);
         let options = Options { calls_stubs, ..arguments.options };
         faults.extend(more);
         faults.extend(doubts(&linker, &inputs));
@@ -146,24 +151,39 @@ impl Audit {
     }
 }
 
-/// Reads the linker scripts of the command line, which may discard SFrame. Missing ones are obstacles.
-fn discards(arguments: &mut Arguments) -> Vec<String> {
-    let mut faults = Vec::new();
+/// Reads the linker scripts of the command line, which may discard SFrame or put it elsewhere. Missing ones are obstacles.
+fn read_scripts(linker: Linker, arguments: &mut Arguments) -> (Vec<Obstacle>, Vec<String>) {
+    let (mut obstacles, mut faults) = (Vec::new(), Vec::new());
     for path in &arguments.scripts {
         let places = arguments.folders.iter().map(|folder| folder.join(path));
         let place = [path.clone()].into_iter().chain(places).find(|place| place.exists());
         let Some(place) = place else { continue };
         let bytes = sframe_input::FileBytes::open(&place);
         let text = bytes.as_ref().ok().filter(|bytes| script::is_script(bytes));
-        match text.and_then(|bytes| str::from_utf8(bytes).ok()) {
-            Some(text) => arguments.options.script_discards |= script::discards(text),
-            None => {
-                let path = sframe_record::text::printable_path(&place);
-                faults.push(format!("the linker script {path} cannot be read"));
+        let name = sframe_record::text::printable_path(&place);
+        let Some(text) = text.and_then(|bytes| str::from_utf8(bytes).ok()) else {
+            faults.push(format!("the linker script {name} cannot be read"));
+            continue;
+        };
+        if linker == Linker::Mold {
+            let unknown = script::unknown_to_mold(text);
+            obstacles.extend(unknown.map(|word| Obstacle::unknown_command(&name, &word)));
+        }
+        let options = &mut arguments.options;
+        match script::placement(text) {
+            None if script::is_added(text) => {}
+            None | Some(Placement::Orphan) => options.script_orphans = true,
+            Some(Placement::Named) => options.script_names = true,
+            Some(Placement::Discarded) => options.script_discards = true,
+            Some(Placement::Moved { output, alone }) => {
+                options.script_moves = Some(Moved { output, alone });
+            }
+            Some(Placement::Undecided(reason)) => {
+                faults.push(format!("what the linker script {name} does with .sframe: {reason}"));
             }
         }
     }
-    faults
+    (obstacles, faults)
 }
 
 fn doubts(linker: &Identity, inputs: &[Input]) -> Vec<String> {

@@ -6,8 +6,12 @@ use serde::{Deserialize, Serialize};
 /// An object, archive member or shared object that takes part in the link.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Input {
-    /// Its path; that of a member is `archive.a(member.o)`, and that of a compiled object its source.
+    /// Its name, as the linker prints it: the path, and `archive.a(member.o)` of a member. That of a compiled object is its
+    /// source.
     pub name: String,
+    /// The file of a member of a thin archive.
+    #[serde(skip)]
+    pub file: Option<String>,
     /// How it gets into the link.
     pub kind: InputKind,
     /// The symbol for which a member is pulled in.
@@ -70,7 +74,7 @@ pub struct Sframe {
     pub described: u64,
     /// Whether its start fields have relocations, without which no linker can use it.
     pub relocated: bool,
-    /// Whether a function has a row at or after its end.
+    /// Whether a function with code has a row at or after its end.
     pub row_after_end: bool,
     /// Why the section, or a part of it, cannot be read.
     pub fault: Option<String>,

@@ -40,6 +40,6 @@ pub use input::{Group, Header, Input, InputKind, References, SectionType, Sframe
 pub use linker::{Identity, Linker, UnknownLinker};
 pub use model::{Fate, Link, Outcome, OutputSection, Prediction};
 pub use obstacle::{Obstacle, ObstacleKind};
-pub use options::{Options, Output};
+pub use options::{Moved, Options, Output};
 pub use remedy::Remedy;
 pub use uncovered::{Coverage, Reason, Uncovered};

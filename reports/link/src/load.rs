@@ -1,6 +1,7 @@
 //! Finds the inputs of a link: files, libraries, scripts, and the members that are pulled out of archives.
 
 mod archive;
+mod lazy;
 mod machine;
 mod names;
 mod refused;
@@ -19,6 +20,7 @@ use crate::object::{Object, Refusal, Symbols};
 use crate::obstacle::{Obstacle, ObstacleKind};
 use crate::script::{self, Part};
 use archive::Archive;
+use lazy::{Lazy, roots};
 use machine::Machine;
 
 /// How deep scripts may name scripts.
@@ -62,19 +64,14 @@ pub(crate) fn load(
     for item in &arguments.items {
         loader.item(item, 0);
     }
+    if linker == Linker::Lld {
+        loader.need_roots();
+    }
     if linker == Linker::Mold {
         loader.mark();
     }
     loader.loaded.calls_stubs = loader.calls_stubs();
     loader.loaded
-}
-
-/// A definition outside the objects that are part of the link.
-#[derive(Clone, Copy)]
-struct Lazy {
-    weak: bool,
-    /// The archive and the member; `None` if it is in a shared object.
-    place: Option<(usize, usize)>,
 }
 
 struct Loader<'a> {
@@ -115,6 +112,11 @@ impl<'a> Loader<'a> {
     fn new(linker: Linker, arguments: &'a Arguments, folders: &[PathBuf]) -> Loader<'a> {
         let all = arguments.folders.iter().chain(folders);
         let sysroot = &arguments.sysroot;
+        let needed = match linker {
+            // It looks for them once it has read all inputs.
+            Linker::Lld => HashSet::new(),
+            _ => roots(linker, arguments).cloned().collect(),
+        };
         Loader {
             linker,
             arguments,
@@ -130,7 +132,7 @@ impl<'a> Loader<'a> {
             weak: HashSet::new(),
             strong: HashSet::new(),
             hidden: HashSet::new(),
-            needed: arguments.needed.iter().cloned().collect(),
+            needed,
             fresh: Vec::new(),
             is_marking: false,
             knows_folders: false,
@@ -269,8 +271,8 @@ impl<'a> Loader<'a> {
         if let Some(library) = name.strip_prefix("-l") {
             return self.item(&Item::Library(library.into(), mode), depth);
         }
-        let found =
-            names::in_script(&self.arguments.sysroot, &self.folders, script, Path::new(name));
+        let (sysroot, folders) = (&self.arguments.sysroot, &self.folders);
+        let found = names::in_script(self.linker, sysroot, folders, script, Path::new(name));
         match found {
             Some(path) => self.file(&path, mode, depth),
             None => self.not_found(script, Path::new(name)),
@@ -278,7 +280,7 @@ impl<'a> Loader<'a> {
     }
 
     fn archive(&mut self, path: &Path, bytes: FileBytes, mode: Mode) {
-        let archive = Archive::open(path, bytes, &mut self.loaded.faults);
+        let archive = Archive::open(self.linker, path, bytes, &mut self.loaded.faults);
         for (name, error) in archive.unopened() {
             self.no_member(name, error, mode);
         }
@@ -315,34 +317,6 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn remember_shared(&mut self, symbols: &Symbols) {
-        let weak: HashSet<&Vec<u8>> = symbols.weak.iter().collect();
-        for name in &symbols.defined {
-            self.lazy_definition(name, Lazy { weak: weak.contains(name), place: None });
-        }
-    }
-
-    /// mold prefers definitions that are not weak, also in later archives. lld takes the first one.
-    fn remember(&mut self, archive: &Archive, number: usize) {
-        let (of_mold, of_lld) = (self.linker == Linker::Mold, self.linker == Linker::Lld);
-        let strong = archive.strong().iter().filter(|_| of_mold).map(|found| (found, false));
-        let any =
-            archive.index().iter().filter(|_| of_mold || of_lld).map(|found| (found, of_mold));
-        for ((name, &member), weak) in strong.chain(any) {
-            self.lazy_definition(name, Lazy { weak, place: Some((number, member)) });
-        }
-    }
-
-    fn lazy_definition(&mut self, name: &[u8], lazy: Lazy) {
-        match self.lazy.get_mut(name) {
-            Some(known) if known.weak && !lazy.weak => *known = lazy,
-            Some(_) => {}
-            None => {
-                self.lazy.insert(name.to_vec(), lazy);
-            }
-        }
-    }
-
     /// What an archive defines of what is needed, in the order of its members.
     fn needed_from(&self, number: usize) -> Vec<Vec<u8>> {
         let archive = self.archives.get(number);
@@ -367,38 +341,6 @@ impl<'a> Loader<'a> {
             }
         }
         self.fault(format!("an archive is searched {ROUNDS} times, and no further"));
-    }
-
-    /// lld pulls in a remembered member as soon as something needs it, before it reads on.
-    fn pull_lazy(&mut self) {
-        if self.linker == Linker::Lld {
-            self.pull_remembered();
-        }
-    }
-
-    /// mold looks for what is needed once it has seen all inputs.
-    fn mark(&mut self) {
-        self.is_marking = true;
-        self.fresh = self.needed.iter().cloned().collect();
-        self.fresh.sort_unstable();
-        self.pull_remembered();
-        let shared = self.lazy.iter().filter(|(_, lazy)| lazy.place.is_none());
-        self.defined.extend(shared.map(|(name, _)| name.clone()));
-    }
-
-    /// Pulls in remembered members for what has come to be needed, and for what they need.
-    fn pull_remembered(&mut self) {
-        let mut stack = std::mem::take(&mut self.fresh);
-        stack.reverse();
-        while let Some(name) = stack.pop() {
-            // mold chose the definition before members brought others.
-            let wanted = self.linker == Linker::Mold || self.needed.contains(&name);
-            let lazy = self.lazy.get(&name).filter(|_| wanted);
-            if let Some((archive, member)) = lazy.and_then(|lazy| lazy.place) {
-                self.pull(archive, member, Some(&name));
-                stack.extend(std::mem::take(&mut self.fresh).into_iter().rev());
-            }
-        }
     }
 
     fn pull(&mut self, archive: usize, member: usize, needed: Option<&[u8]>) {

@@ -146,7 +146,7 @@ pub static ALL: &[Message] = &[
         pattern: "sframe_decoder_get_fre: Assertion `fre->fre_start_addr < fdep->sfde_func_size' failed",
         found_by: &["fre->fre_start_addr < fdep->sfde_func_size"],
         linkers: "GNU ld 2.40 to 2.44",
-        meaning: "an input has a function without bytes, or a row that starts where its function ends. The assembler writes \
+        meaning: "an input has a row that starts where its function ends. The assembler writes \
                   such rows, and the linker crashes (status 134)",
         remedy: "find the input with sframe-check, and remove its section, or link with GNU ld 2.46 or later",
         seen: Seen::Tested,

@@ -19,6 +19,9 @@ use crate::linker::Linker;
 use crate::obstacle::{self, Obstacle};
 use crate::options::{Options, Output};
 
+const COLLECTED: &str = "a linker script places .sframe, and --gc-sections removes it unless the script keeps it: what remains \
+                         is not predicted";
+
 /// A link, as far as it matters for SFrame.
 #[derive(Clone, Copy, Debug)]
 pub struct Link<'a> {
@@ -35,7 +38,7 @@ pub struct Link<'a> {
 pub struct Prediction {
     /// The result in one word.
     pub outcome: Outcome,
-    /// The linker's exit status. `None` if it is not predicted.
+    /// The linker's exit status, as far as SFrame and the inputs decide it. `None` if it is not predicted.
     pub status: Option<i32>,
     /// The linker's messages about SFrame, without the linker's name in front.
     pub messages: Vec<String>,
@@ -71,6 +74,8 @@ pub enum Outcome {
     Appended,
     /// One input's section was copied without merging.
     Copied,
+    /// A linker script puts the sections into an output section of another name.
+    Moved,
     /// The output has no SFrame, although inputs had some.
     Dropped,
     /// The link fails with a message.
@@ -96,6 +101,9 @@ impl Outcome {
                 "the sections are appended to each other, and readers see the first one"
             }
             Outcome::Copied => "the only section is copied as it is",
+            Outcome::Moved => {
+                "a linker script puts .sframe into another output section, where no reader looks for it"
+            }
             Outcome::Dropped => "the output has no SFrame",
             Outcome::Fails => "the link fails",
             Outcome::Crashes => "the linker crashes",
@@ -135,6 +143,8 @@ pub enum Fate {
     Unreadable,
     /// It follows the first section, and readers do not get there.
     Unread,
+    /// It is in an output section of another name.
+    Moved,
     /// The linker leaves it out with a message.
     Refused,
     /// The linker leaves it out without a message.
@@ -160,6 +170,8 @@ impl Link<'_> {
         let duplicates = Duplicates::of(self.inputs);
         let mut prediction = if self.inputs.iter().any(Input::has_odd_sections) {
             Prediction::default()
+        } else if self.keeps_by_script() {
+            Prediction { notes: vec![COLLECTED.to_owned()], ..Prediction::default() }
         } else {
             match self.linker {
                 Linker::Ld240 | Linker::Ld244 | Linker::Ld247 => gnu::predict(self, &duplicates),
@@ -188,6 +200,15 @@ impl Link<'_> {
             fates: self.fates(|_, _| Fate::Lost),
             ..Prediction::default()
         }
+    }
+
+    /// Whether a script may keep sections from `--gc-sections`: `KEEP` does, and other commands do in some linkers.
+    fn keeps_by_script(&self) -> bool {
+        let options = self.options;
+        let is_placed = options.script_names
+            || options.script_moves.is_some()
+            || (options.script_orphans && self.linker == Linker::Ld247);
+        options.gc_sections && is_placed && self.all_sections().next().is_some()
     }
 
     /// The inputs with an SFrame section that has bytes, by number.
@@ -221,6 +242,13 @@ impl Link<'_> {
             fates: self.fates(|_, _| Fate::Dropped),
             ..Prediction::default()
         }
+    }
+
+    /// The outcome if a script puts the sections into another output section: they are copied there one after the other.
+    fn moved(&self) -> Prediction {
+        let any = self.sections().next().is_some();
+        let outcome = if any { Outcome::Moved } else { Outcome::NoSframe };
+        Prediction { outcome, fates: self.fates(|_, _| Fate::Moved), ..self.without() }
     }
 
     const fn is_relocatable(&self) -> bool {

@@ -76,6 +76,10 @@ pub enum ObstacleKind {
     OtherMachine,
     /// An archive has no index of symbols.
     NoIndex,
+    /// An option that the linker does not know.
+    UnknownOption,
+    /// A linker script has a command that the linker does not know.
+    UnknownCommand,
 }
 
 impl ObstacleKind {
@@ -129,6 +133,8 @@ impl ObstacleKind {
             ObstacleKind::TruncatedMember => "it extends past the end of the archive",
             ObstacleKind::OtherMachine => "it is for another machine than the first input",
             ObstacleKind::MemberNotElf => "this member of the archive is not an object",
+            ObstacleKind::UnknownOption => "this linker does not know the option",
+            ObstacleKind::UnknownCommand => "this linker does not know the command",
         }
     }
 
@@ -199,6 +205,25 @@ impl Obstacle {
         let kind = ObstacleKind::OtherMachine;
         let message = messages::message(linker, kind, input, first);
         Obstacle { message, ..Obstacle::new(linker, kind, input) }
+    }
+
+    /// `--discard-sframe`, which GNU ld knows from 2.46 on. Of wild, and of linkers that are not modelled, nothing is known.
+    pub(crate) fn unknown_option(linker: Linker, option: &str) -> Option<Obstacle> {
+        let is_known = matches!(linker, Linker::Ld247 | Linker::Wild | Linker::Other);
+        let kind = ObstacleKind::UnknownOption;
+        let reason =
+            format!("{} does not know this option, GNU ld 2.46 and later do", linker.title());
+        (!is_known).then(|| Obstacle { reason, ..Obstacle::new(linker, kind, option) })
+    }
+
+    /// A command of a linker script that mold does not know.
+    pub(crate) fn unknown_command(script: &str, command: &str) -> Obstacle {
+        let kind = ObstacleKind::UnknownCommand;
+        let reason = format!(
+            "mold does not know {}: it reads INPUT, GROUP, OUTPUT_FORMAT and VERSION alone",
+            printable(command.as_bytes())
+        );
+        Obstacle { reason, ..Obstacle::new(Linker::Mold, kind, script) }
     }
 
     /// The input and the reason, as one line.

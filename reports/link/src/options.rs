@@ -40,6 +40,24 @@ pub struct Options {
     pub wild_experimental: bool,
     /// A linker script discards `.sframe`.
     pub script_discards: bool,
+    /// The output section into which a linker script puts `.sframe`, if it is another one.
+    #[serde(default)]
+    pub script_moves: Option<Moved>,
+    /// A linker script replaces the default one, and does not name `.sframe`.
+    #[serde(default)]
+    pub script_orphans: bool,
+    /// A linker script has an output section `.sframe` with the inputs' sections of this name.
+    #[serde(default)]
+    pub script_names: bool,
     /// Some code calls a function that may be in another module, so that the linker makes stubs (PLT).
     pub calls_stubs: bool,
+}
+
+/// The output section into which a linker script puts `.sframe`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Moved {
+    /// Its name.
+    pub output: String,
+    /// The script puts no other sections there.
+    pub alone: bool,
 }

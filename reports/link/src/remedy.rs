@@ -38,6 +38,13 @@ pub(crate) fn remedies(link: &Link<'_>, prediction: &Prediction) -> Vec<Remedy> 
         Outcome::Copied if prediction.fates.contains(&Fate::First) => {
             return remedies;
         }
+        Outcome::Moved => {
+            return vec![Remedy {
+                text: "give .sframe an output section of its name in the linker script, before any pattern that matches it"
+                    .to_owned(),
+                commands: vec![".sframe : { *(.sframe) }".to_owned()],
+            }];
+        }
         _ => {}
     }
     let is_collected = prediction.outcome == Outcome::Dropped && link.options.gc_sections;
@@ -88,15 +95,25 @@ pub(crate) fn of_obstacles(obstacles: &[Obstacle]) -> Vec<Remedy> {
     let archives = named(|found| found.kind == ObstacleKind::NoIndex);
     let truncated = named(|found| found.kind == ObstacleKind::TruncatedMember);
     let foreign = named(|found| found.kind == ObstacleKind::OtherMachine);
+    let options = named(|found| found.kind == ObstacleKind::UnknownOption);
+    let scripts = named(|found| found.kind == ObstacleKind::UnknownCommand);
     let others = named(|found| {
         let kind = found.kind;
         let has_own = matches!(
             kind,
-            ObstacleKind::NoIndex | ObstacleKind::TruncatedMember | ObstacleKind::OtherMachine
+            ObstacleKind::NoIndex
+                | ObstacleKind::TruncatedMember
+                | ObstacleKind::OtherMachine
+                | ObstacleKind::UnknownOption
+                | ObstacleKind::UnknownCommand
         );
         !kind.is_missing() && !has_own
     });
     let remedies = [
+        options.map(|names| {
+            format!("leave out {names}; objcopy --remove-section .sframe removes the section from the inputs or from the output")
+        }),
+        scripts.map(|names| format!("link without {names}, or with GNU ld, gold or lld")),
         missing.map(|names| format!("build {names} first, or correct the path")),
         libraries.map(|names| format!("install the library of {names}, or add its folder with -L")),
         archives.map(|names| format!("make the index: ranlib {names}")),
@@ -199,6 +216,9 @@ fn remove(offenders: &[&Input]) -> Remedy {
 fn removal(input: &Input) -> String {
     let member = input.name.strip_suffix(')').and_then(|name| name.rsplit_once('('));
     let name = quoted(&input.name);
+    if let Some(file) = &input.file {
+        return format!("objcopy --remove-section .sframe {}", quoted(file));
+    }
     match (input.kind, member) {
         (InputKind::Member, Some((archive, member))) => {
             let (archive, member) = (quoted(archive), quoted(member));

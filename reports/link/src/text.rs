@@ -89,7 +89,7 @@ fn outcome(audit: &Audit, out: &mut impl io::Write) -> io::Result<()> {
     writeln!(out, "\nprediction: {}", prediction.outcome.title())?;
     obstacles(audit, out)?;
     if let Some(status) = prediction.status {
-        writeln!(out, "  exit status {status}")?;
+        writeln!(out, "  exit status {status}, as far as SFrame and the inputs decide it")?;
     }
     messages(&prediction.messages, out)?;
     for section in &prediction.sections {

@@ -50,6 +50,8 @@ pub enum Reason {
     Dropped,
     /// The input's section follows another one, where readers do not look.
     Unread,
+    /// A linker script puts the input's section into another output section.
+    Moved,
     /// Readers refuse the header.
     Unreadable,
     /// The output describes other addresses.
@@ -68,6 +70,7 @@ impl Reason {
             Reason::Refused => "the linker leaves its .sframe out, with a message",
             Reason::Dropped => "the linker leaves its .sframe out, without a message",
             Reason::Unread => "its .sframe follows another one, and readers do not get there",
+            Reason::Moved => "a linker script puts its .sframe into another output section",
             Reason::Unreadable => {
                 "readers refuse its .sframe, whose header is damaged or has unknown flags"
             }
@@ -126,6 +129,7 @@ const fn reason(fate: Fate) -> Reason {
         Fate::Misplaced => Reason::Misplaced,
         Fate::Unreadable => Reason::Unreadable,
         Fate::Unread => Reason::Unread,
+        Fate::Moved => Reason::Moved,
         Fate::Refused => Reason::Refused,
         Fate::Dropped => Reason::Dropped,
         Fate::Lost | Fate::Unknown => Reason::Unknown,

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sframe_history::Identity;
+use sframe_history::{FileIdentity, Identity, Root};
 use sframe_record::{Finding, Record};
 
 /// The version of the file format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+/// The version whose identities hold paths as they were typed. It is read, and not written.
+const AS_TYPED: u32 = 1;
 /// The maximum number of entries.
 const MOST: usize = 1_000_000;
 
@@ -16,6 +19,10 @@ const MOST: usize = 1_000_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
     entries: BTreeMap<Identity, Entry>,
+    /// The folder that its paths are relative to.
+    root: Root,
+    /// The way from the folder of its file to that folder.
+    to_root: String,
 }
 
 /// Findings with one identity.
@@ -33,24 +40,51 @@ pub(crate) struct Entry {
     message: String,
 }
 
-impl Entry {
-    pub(crate) fn file_name(&self) -> String {
-        Identity::file_name(&self.file)
-    }
-}
-
 /// The file.
 #[derive(Serialize, Deserialize)]
 struct Document {
     /// The name of the format.
     sframe_check_baseline: u32,
+    /// The folder that paths are relative to: the way to it from the folder of the file.
+    #[serde(default)]
+    root: String,
     findings: Vec<Entry>,
 }
 
 impl Baseline {
-    /// Adds a finding of the file that `record` describes.
-    pub fn add(&mut self, record: &Record<'_>, finding: &Finding<'_>) {
-        let identity = Identity::of(record, finding);
+    /// A baseline without findings, for a file in `folder`, whose paths are relative to `root`. Both are relative to
+    /// `working` if they are not absolute.
+    #[must_use]
+    pub fn new(folder: &Path, root: &Path, working: &Path) -> Baseline {
+        let way = Root::of(folder, working).relative(&root.to_string_lossy());
+        Baseline { entries: BTreeMap::new(), root: Root::of(root, working), to_root: way }
+    }
+
+    /// Takes `root` for the folder that paths are relative to or, without one, the folder that the file names; it is in
+    /// `folder`. A file of the first format holds paths as they were typed.
+    #[must_use]
+    pub fn relative_to(self, root: Option<&Path>, folder: &Path, working: &Path) -> Baseline {
+        if self.is_as_typed() {
+            return self;
+        }
+        let own = folder.join(&self.to_root);
+        Baseline { root: Root::of(root.unwrap_or(&own), working), ..self }
+    }
+
+    /// Whether its paths are as they were typed: in another folder, nothing is found again.
+    pub(crate) const fn is_as_typed(&self) -> bool {
+        self.root.is_as_typed()
+    }
+
+    /// The identity of a file.
+    #[must_use]
+    pub fn file(&self, record: &Record<'_>) -> FileIdentity {
+        self.root.file(record)
+    }
+
+    /// Adds a finding of a file.
+    pub fn add(&mut self, file: &FileIdentity, finding: &Finding<'_>) {
+        let identity = Identity::of(file, finding);
         if self.entries.len() >= MOST && !self.entries.contains_key(&identity) {
             return;
         }
@@ -60,7 +94,7 @@ impl Baseline {
             identity: identity.to_string(),
             count: 0,
             rule: finding.rule.to_string(),
-            file: record.name(),
+            file: file.name().to_owned(),
             function: symbol.map(ToString::to_string),
             message: finding.message.to_string(),
         });
@@ -89,9 +123,9 @@ impl Baseline {
         self.entries.values().filter(|entry| entry.count > 0)
     }
 
-    /// The files of its findings, as [`Identity::file_name`] writes them.
+    /// The files of its findings, without versions.
     pub(crate) fn files(&self) -> impl Iterator<Item = String> + '_ {
-        self.entries.values().map(Entry::file_name)
+        self.entries.values().map(|entry| FileIdentity::without_versions(&entry.file))
     }
 
     /// Reads a file.
@@ -101,10 +135,15 @@ impl Baseline {
     pub fn read(text: &str) -> Result<Baseline, String> {
         let document: Document =
             serde_json::from_str(text).map_err(|error| format!("it is no baseline: {error}"))?;
-        if document.sframe_check_baseline != FORMAT {
-            let version = document.sframe_check_baseline;
-            return Err(format!("its format is {version}, and this program reads {FORMAT}"));
-        }
+        let root = match document.sframe_check_baseline {
+            AS_TYPED => Root::default(),
+            FORMAT => Root::of(Path::new("/"), Path::new("/")),
+            version => {
+                return Err(format!(
+                    "its format is {version}, and this program reads {AS_TYPED} and {FORMAT}"
+                ));
+            }
+        };
         let mut entries = BTreeMap::new();
         for entry in document.findings {
             let identity = Identity::parse(&entry.identity);
@@ -113,7 +152,7 @@ impl Baseline {
             })?;
             entries.insert(identity, entry);
         }
-        Ok(Baseline { entries })
+        Ok(Baseline { entries, root, to_root: document.root })
     }
 
     /// Writes a file, with one finding on each line, sorted, so that changes of it can be reviewed.
@@ -123,7 +162,9 @@ impl Baseline {
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut entries: Vec<&Entry> = self.entries.values().collect();
         entries.sort_by_key(|entry| (&entry.file, &entry.rule, &entry.function, &entry.identity));
-        write!(out, "{{\"sframe_check_baseline\":{FORMAT},\"findings\":[")?;
+        write!(out, "{{\"sframe_check_baseline\":{FORMAT},\"root\":")?;
+        serde_json::to_writer(&mut *out, &self.to_root)?;
+        write!(out, ",\"findings\":[")?;
         for (place, entry) in entries.into_iter().enumerate() {
             out.write_all(if place == 0 { b"\n" } else { b",\n" })?;
             serde_json::to_writer(&mut *out, entry)?;

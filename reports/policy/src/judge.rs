@@ -5,19 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use sframe_history::Identity;
+use sframe_history::{FileIdentity, Identity};
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
-use sframe_record::{
-    Finding, Record, RuleCount, Severity, Status, Suppressed, Text, Undecided, catalogue,
-};
+use sframe_record::{Finding, Record, RuleCount, Severity, Status, Tail, Undecided, catalogue};
 
 use crate::baseline::{Baseline, Entry};
+use crate::judging::Judging;
 use crate::policy::{Counts, Policy};
 use crate::suppression::Suppression;
 
-/// The number of suppressed findings of each reason and rule that a record lists.
-const LISTED: usize = 100;
 /// The number of fixed findings that are reported one by one.
 const FIXED: usize = 20;
 
@@ -61,75 +58,78 @@ impl Judge {
     /// The record with the severities that its findings have under the policy. Those that do not count move to
     /// [`Record::suppressed`].
     #[must_use]
-    pub fn judge<'r>(&mut self, mut record: Record<'r>) -> Record<'r> {
-        let checked =
-            matches!(record.status, Status::Checked | Status::NoSection | Status::Archive);
-        if checked {
-            for (suppression, used) in self.policy.suppressions.iter().zip(&mut self.uses) {
-                used.met_file |= suppression.is_about_file(&record);
+    pub fn judge<'r>(&mut self, record: Record<'r>) -> Record<'r> {
+        let (head, findings, tail) = record.split();
+        let mut judging = self.begin(head);
+        let findings = findings.into_iter();
+        let findings = findings.filter_map(|finding| self.finding(&mut judging, finding)).collect();
+        Record { findings, ..self.end(judging, tail) }
+    }
+
+    /// Begins to judge the findings of a file. `head` is its record without its findings and its tail.
+    #[must_use]
+    pub fn begin<'r>(&mut self, head: Record<'r>) -> Judging<'r> {
+        let relative = match self.policy.suppressions.as_slice() {
+            [] => String::new(),
+            _ => self.policy.root.relative(&head.path),
+        };
+        let is_about = |suppression: &Suppression| suppression.is_about_file(&head, &relative);
+        let about = self.policy.suppressions.iter().enumerate();
+        let about = about.filter(|(_, suppression)| is_about(suppression));
+        let about: Vec<usize> = about.map(|(place, _)| place).collect();
+        if matches!(head.status, Status::Checked | Status::NoSection | Status::Archive) {
+            for place in &about {
+                self.uses.get_mut(*place).into_iter().for_each(|used| used.met_file = true);
             }
-            if !self.baseline_files.is_empty()
-                && let Some(checked) =
-                    self.baseline_files.get_mut(&Identity::file_name(&record.name()))
+            if let Some(baseline) = &self.policy.baseline
+                && !self.baseline_files.is_empty()
             {
-                *checked = true;
+                let file = baseline.file(&head);
+                let name = FileIdentity::without_versions(file.name());
+                let known = self.baseline_files.get_mut(&name);
+                known.into_iter().for_each(|checked| *checked = true);
             }
         }
-        if record.counts.is_empty() {
-            return record;
-        }
-        let findings = std::mem::take(&mut record.findings);
-        let verdicts: Vec<Counts> =
-            findings.iter().map(|finding| self.of_finding(&record, finding)).collect();
-        let mut tallies = Tallies::default();
-        let mut unlisted = 0_u64;
-        for count in std::mem::take(&mut record.counts) {
-            let of_count =
-                |finding: &Finding<'_>| finding.rule == count.rule && finding.known == count.known;
-            let mut rest = count.count;
-            for (finding, verdict) in findings.iter().zip(&verdicts).filter(|(f, _)| of_count(f)) {
-                let weight = finding.weight().min(rest);
-                rest -= weight;
-                tallies.add(&count, verdict, weight);
-            }
-            if rest > 0 {
-                unlisted = unlisted.saturating_add(rest);
-                let verdict = self.of_unlisted(&record, &count, rest);
-                tallies.add(&count, &verdict, rest);
-            }
-        }
-        let (counts, suppressed) = tallies.finish();
-        record.counts = counts;
-        record.suppressed = suppressed;
-        for (mut finding, verdict) in findings.into_iter().zip(verdicts) {
-            match verdict {
-                Counts::As(severity) => {
-                    finding.severity = severity;
-                    record.findings.push(finding);
-                }
-                Counts::Not { reason } => list(&mut record.suppressed, finding, &reason),
-            }
-        }
+        Judging::new(head, about)
+    }
+
+    /// The next finding of the file, with the severity that it has under the policy; `None` if it does not count.
+    #[must_use]
+    pub fn finding<'r>(
+        &mut self,
+        judging: &mut Judging<'r>,
+        finding: Finding<'r>,
+    ) -> Option<Finding<'r>> {
+        let verdict = self.of_finding(judging, &finding);
+        judging.add(finding, verdict)
+    }
+
+    /// The record of the file without its findings, whose tail has what the findings count under the policy.
+    #[must_use]
+    pub fn end<'r>(&mut self, judging: Judging<'r>, tail: Tail<'r>) -> Record<'r> {
+        let unlisted = |count: &RuleCount<'_>, number| self.of_unlisted(&judging, count, number);
+        let (mut tallies, unlisted) = judging.tally(&tail.counts, unlisted);
+        let mut undecided = tail.undecided;
         if unlisted > 0 && self.policy.needs_each_finding() {
             let number = counted(unlisted, "finding");
             let reason =
                 format!("baseline and suppressions by code: {number} not listed, which count");
-            record.undecided.push(Undecided { section: None, reason: reason.into() });
+            undecided.push(Undecided { section: None, reason: reason.into() });
         }
-        record
+        let counts = tallies.counts();
+        let (head, newly) = judging.finish(tallies.suppressed);
+        let mut suppressed = tail.suppressed;
+        suppressed.extend(newly);
+        head.ending(Tail { counts, suppressed, undecided })
     }
 
     /// What a listed finding counts.
-    fn of_finding(&mut self, record: &Record<'_>, finding: &Finding<'_>) -> Counts {
+    fn of_finding(&mut self, judging: &mut Judging<'_>, finding: &Finding<'_>) -> Counts {
         let (rule, known) = (finding.rule.as_str(), finding.known.as_deref());
-        let today = self.today;
-        let applies = |suppression: &&Suppression| {
-            !suppression.is_expired(today)
-                && suppression.is_about_file(record)
-                && suppression.is_about_rule(rule, known)
-                && suppression.is_about_code(finding)
+        let applies = |suppression: &Suppression| {
+            suppression.is_about_rule(rule, known) && suppression.is_about_code(finding)
         };
-        if let Some(place) = self.policy.suppressions.iter().position(|of| applies(&of)) {
+        if let Some(place) = self.applying(judging, applies) {
             return self.suppressed_by(place, finding.weight());
         }
         let level = self.policy.level(rule, finding.severity, known);
@@ -138,24 +138,32 @@ impl Judge {
         }
         if let Some(baseline) = &mut self.policy.baseline
             && finding.severity != Severity::Lint
-            && baseline.take(Identity::of(record, finding), finding.weight())
+            && let file = judging.file(|head| baseline.file(head))
+            && baseline.take(Identity::of(file, finding), finding.weight())
         {
             return Counts::Not { reason: "already in the baseline".to_owned() };
         }
         level
     }
 
+    /// The position of the first suppression about the file that has an effect and is selected.
+    fn applying(
+        &self,
+        judging: &Judging<'_>,
+        selects: impl Fn(&Suppression) -> bool,
+    ) -> Option<usize> {
+        let of_file = judging.suppressions.iter().copied();
+        let applies = |of: &Suppression| !of.is_expired(self.today) && selects(of);
+        of_file.into_iter().find(|place| self.policy.suppressions.get(*place).is_some_and(applies))
+    }
+
     /// What findings count that a record does not list.
-    fn of_unlisted(&mut self, record: &Record<'_>, count: &RuleCount<'_>, number: u64) -> Counts {
+    fn of_unlisted(&mut self, judging: &Judging<'_>, count: &RuleCount<'_>, number: u64) -> Counts {
         let (rule, known) = (count.rule.as_str(), count.known.as_deref());
-        let today = self.today;
         let applies = |suppression: &Suppression| {
-            !suppression.needs_each_finding()
-                && !suppression.is_expired(today)
-                && suppression.is_about_file(record)
-                && suppression.is_about_rule(rule, known)
+            !suppression.needs_each_finding() && suppression.is_about_rule(rule, known)
         };
-        match self.policy.suppressions.iter().position(applies) {
+        match self.applying(judging, applies) {
             Some(place) => self.suppressed_by(place, number),
             None => self.policy.level(rule, count.severity, known),
         }
@@ -167,16 +175,6 @@ impl Judge {
         }
         let reason = self.policy.suppressions.get(place).map(|of| printable(&of.reason));
         Counts::Not { reason: reason.unwrap_or_default() }
-    }
-
-    /// A finding of a file that has too many for one record: its severity under the policy; `None` if it does not count.
-    #[must_use]
-    pub fn severity(&self, finding: &Finding<'_>) -> Option<Severity> {
-        let known = finding.known.as_deref();
-        match self.policy.level(&finding.rule, finding.severity, known) {
-            Counts::As(severity) => Some(severity),
-            Counts::Not { .. } => None,
-        }
     }
 
     /// What a person should know about the policy after the scan: suppressions that are expired or match nothing, and
@@ -218,12 +216,22 @@ impl Judge {
     fn baseline_notes(&self) -> Vec<String> {
         let rest = self.policy.baseline.iter().flat_map(Baseline::rest);
         let is_checked = |entry: &&Entry| {
-            let is_met = self.baseline_files.get(&entry.file_name()).is_some_and(|met| *met);
+            let is_met = self
+                .baseline_files
+                .get(&FileIdentity::without_versions(&entry.file))
+                .is_some_and(|met| *met);
             is_met && !self.unchecked.contains(entry.rule.as_str())
         };
         let (fixed, open): (Vec<&Entry>, Vec<&Entry>) = rest.partition(is_checked);
         let mut notes: Vec<String> =
             fixed.iter().take(FIXED).map(|entry| fixed_note(entry)).collect();
+        if self.policy.baseline.as_ref().is_some_and(Baseline::is_as_typed) {
+            notes.push(
+                "the baseline has format 1, which holds paths as they were typed: write it again, so that it \
+                 holds in other folders"
+                    .to_owned(),
+            );
+        }
         if let Some(more) = fixed.len().checked_sub(FIXED).filter(|more| *more > 0) {
             notes.push(format!("fixed: {more} more"));
         }
@@ -244,57 +252,4 @@ fn fixed_note(Entry { rule, file, function, count, .. }: &Entry) -> String {
     let (rule, file, function) = (printable(rule), printable(file), function.unwrap_or_default());
     let times = if *count == 1 { String::new() } else { format!(", {count} times") };
     format!("fixed: {rule} in {file}{function}{times}")
-}
-
-/// Adds a suppressed finding to the list of those with its reason.
-fn list<'r>(suppressed: &mut [Suppressed<'r>], finding: Finding<'r>, reason: &str) {
-    let of_reason =
-        |of: &&mut Suppressed<'_>| of.reason.as_str() == reason && of.rule == finding.rule;
-    if let Some(of) = suppressed.iter_mut().find(of_reason)
-        && of.findings.len() < LISTED
-    {
-        of.findings.push(finding);
-    }
-}
-
-/// The counts of a record under a policy.
-#[derive(Default)]
-struct Tallies<'r> {
-    counts: Vec<RuleCount<'r>>,
-    suppressed: BTreeMap<(String, String), u64>,
-}
-
-impl<'r> Tallies<'r> {
-    fn add(&mut self, of: &RuleCount<'r>, verdict: &Counts, number: u64) {
-        match verdict {
-            Counts::As(severity) => {
-                let is_same = |count: &&mut RuleCount<'_>| {
-                    (&count.rule, &count.known, count.severity) == (&of.rule, &of.known, *severity)
-                };
-                match self.counts.iter_mut().find(is_same) {
-                    Some(count) => count.count = count.count.saturating_add(number),
-                    None => self.counts.push(RuleCount {
-                        severity: *severity,
-                        count: number,
-                        ..of.clone()
-                    }),
-                }
-            }
-            Counts::Not { reason } => {
-                let key = (reason.clone(), of.rule.as_str().to_owned());
-                let count = self.suppressed.entry(key).or_default();
-                *count = count.saturating_add(number);
-            }
-        }
-    }
-
-    fn finish(self) -> (Vec<RuleCount<'r>>, Vec<Suppressed<'r>>) {
-        let suppressed = self.suppressed.into_iter().map(|((reason, rule), count)| Suppressed {
-            rule: Text::from(rule),
-            reason: Text::from(reason),
-            count,
-            findings: Vec::new(),
-        });
-        (self.counts.into_iter().filter(|count| count.count > 0).collect(), suppressed.collect())
-    }
 }

@@ -1,7 +1,8 @@
 //! What the findings of a scan count: which are errors, which are warnings, and which do not count.
 //!
 //! A [`Policy`] has a level for rules, groups of rules and known defects, suppressions with reasons, and a baseline of
-//! findings that were there before. [`Judge`] applies it to the records of a scan, in their order.
+//! findings that were there before. [`Judge`] applies it to the findings of a scan, in their order: one by one, because a file may have
+//! more than fit in memory, or to a whole record.
 //!
 //! ```
 //! use sframe_policy::{Judge, Policy};
@@ -22,6 +23,7 @@
 pub mod baseline;
 mod config;
 mod judge;
+mod judging;
 mod pattern;
 mod policy;
 mod suppression;
@@ -29,6 +31,7 @@ mod suppression;
 pub use baseline::Baseline;
 pub use config::{ConfigError, find as find_config, read as read_config};
 pub use judge::Judge;
+pub use judging::Judging;
 pub use pattern::{NoSuchRule, RulePattern};
 pub use policy::{Known, Policy};
 pub use suppression::Suppression;

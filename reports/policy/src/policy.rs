@@ -1,5 +1,6 @@
 //! The policy of a scan.
 
+use sframe_history::Root;
 use sframe_record::{Severity, catalogue};
 
 use crate::baseline::Baseline;
@@ -33,6 +34,8 @@ pub struct Policy {
     /// Later ones win.
     levels: Vec<(RulePattern, Level)>,
     pub(crate) suppressions: Vec<Suppression>,
+    /// The folder that the paths of suppressions are relative to, besides the working folder.
+    pub(crate) root: Root,
     pub(crate) baseline: Option<Baseline>,
 }
 
@@ -68,6 +71,11 @@ impl Policy {
     /// Findings of these rules, or cases of this known defect, are errors.
     pub fn deny(&mut self, pattern: RulePattern) {
         self.levels.push((pattern, Level::Deny));
+    }
+
+    /// Paths of suppressions are also relative to `root`.
+    pub fn set_root(&mut self, root: Root) {
+        self.root = root;
     }
 
     /// Adds a suppression.

@@ -13,7 +13,7 @@ pub struct Suppression {
     pub reason: String,
     /// The rules, or the known defect.
     pub rule: Option<RulePattern>,
-    /// The file: its path, or its path in its package. Patterns without a slash match the file name.
+    /// The file: its path as typed or from the folder of the configuration, or its path in its package. Patterns without a slash match the file name.
     pub path: Option<GlobMatcher>,
     /// The ELF section that contains the code.
     pub section: Option<GlobMatcher>,
@@ -38,8 +38,8 @@ impl Suppression {
         self.expires.is_some_and(|expires| expires <= today)
     }
 
-    /// Whether it is about the file that `record` describes.
-    pub(crate) fn is_about_file(&self, record: &Record<'_>) -> bool {
+    /// Whether it is about the file that `record` describes, whose path from the configuration is `relative`.
+    pub(crate) fn is_about_file(&self, record: &Record<'_>, relative: &str) -> bool {
         let path = self.path.as_ref().is_none_or(|glob| {
             let is_match = |path: &str| {
                 let path = path.trim_start_matches("./");
@@ -47,6 +47,7 @@ impl Suppression {
                 glob.is_match(path) || !glob.glob().glob().contains('/') && glob.is_match(name)
             };
             is_match(&record.path)
+                || is_match(relative)
                 || record.inside.as_deref().is_some_and(is_match)
                 || record.member.as_deref().is_some_and(is_match)
         });

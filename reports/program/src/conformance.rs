@@ -42,7 +42,7 @@ enum VectorVerdict {
     Pass,
     /// Some are wrong.
     Fail,
-    /// The reader says that it is not made for the version or the machine.
+    /// The reader says that it is not made for the version, the machine, or the walks that the vector is about.
     Unsupported,
 }
 

@@ -53,7 +53,10 @@ pub fn subjects() -> impl Iterator<Item = (&'static str, Subject)> {
     let consumers = sframe_consumers::profiles()
         .iter()
         .map(|consumer| (consumer.page().name, Subject::Consumer(*consumer)));
-    rules.chain(defects).chain(causes).chain(messages).chain(consumers)
+    let others = sframe_consumers::profiles().iter().flat_map(|consumer| {
+        consumer.page().also.iter().map(|name| (*name, Subject::Consumer(*consumer)))
+    });
+    rules.chain(defects).chain(causes).chain(messages).chain(consumers).chain(others)
 }
 
 /// Everything with this name: a cause and a known defect may have the same one. A text with spaces is a message of a

@@ -31,43 +31,13 @@ pub use wrap::wrap;
 
 use std::io;
 
-use sframe_record::{Finding, Record, Summary};
+use sframe_record::{Events, Summary};
 
-/// A format of a scan's output.
-pub trait Renderer {
-    /// Writes the text before the first file.
-    ///
-    /// # Errors
-    /// Returns an error if writing fails.
-    fn begin(&mut self) -> io::Result<()>;
-
-    /// Writes the record of one file.
-    ///
-    /// # Errors
-    /// Returns an error if writing fails.
-    fn file(&mut self, record: &Record<'_>) -> io::Result<()>;
-
-    /// Starts a record that has too many findings for memory: `record` has none, and they follow.
-    ///
-    /// # Errors
-    /// Returns an error if writing fails.
-    fn start(&mut self, record: Record<'static>) -> io::Result<()>;
-
-    /// Writes the next findings of the record that was started.
-    ///
-    /// # Errors
-    /// Returns an error if writing fails.
-    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()>;
-
-    /// Ends the record that was started.
-    ///
-    /// # Errors
-    /// Returns an error if writing fails.
-    fn finish(&mut self) -> io::Result<()>;
-
+/// A format of a scan's output. It writes what comes before the first file when it is made.
+pub trait Renderer: Events {
     /// Writes the summary, and flushes.
     ///
     /// # Errors
     /// Returns an error if writing fails.
-    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()>;
+    fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()>;
 }

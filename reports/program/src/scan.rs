@@ -3,10 +3,11 @@
 mod call_sites;
 mod check;
 mod compare;
-mod each_finding;
 mod elf_file;
 mod file;
 mod forecast;
+mod held;
+mod judged;
 mod link_inputs;
 mod options;
 mod order;
@@ -19,7 +20,7 @@ mod verdict;
 
 pub use check::Checker;
 pub use options::{Against, CheckOptions};
-pub use piece::{Found, Piece};
+pub use piece::{Collector, Found, Piece};
 
 pub(crate) use compare::{sections, table_of};
 pub(crate) use order::{Event, Resources, Weigh, in_order};
@@ -28,19 +29,14 @@ pub(crate) use tables::with_tables;
 
 use std::io;
 
+use judged::Judged;
 use sframe_input::Input;
 use sframe_input::repository::Entry;
 use sframe_policy::Judge;
-use sframe_record::{Summary, Text};
+use sframe_record::{Events, Summary};
 
-/// Takes the records of a scan.
-pub trait Sink {
-    /// Takes the next piece, in input order.
-    ///
-    /// # Errors
-    /// Returns an error if writing fails, which ends the scan.
-    fn piece(&mut self, piece: Piece) -> io::Result<()>;
-
+/// Takes what a scan finds, in input order. An error ends the scan.
+pub trait Sink: Events {
     /// Called when some time has passed without a record.
     fn tick(&mut self, summary: &Summary<'_>);
 }
@@ -82,8 +78,8 @@ fn reported<I: Send>(
     threads: usize,
     sink: &mut dyn Sink,
 ) -> io::Result<Summary<'static>> {
-    let (mut summary, mut judge) =
-        (Summary::default(), Judge::new(options.policy.clone()).without(options.unchecked()));
+    let judge = Judge::new(options.policy.clone()).without(options.unchecked());
+    let mut judged = Judged::new(judge, options, sink);
     let check = |input, found: Found<'_>| {
         if !options.is_stopped() {
             check(input, found);
@@ -91,19 +87,12 @@ fn reported<I: Send>(
     };
     let inputs = inputs.take_while(|_| !options.is_stopped());
     let resources = Resources { threads, waiting: options.waiting };
-    in_order(inputs, resources, check, |event| -> io::Result<()> {
-        match event {
-            Event::Done(piece) => {
-                let piece = piece.judged(&mut judge);
-                if let Some(record) = piece.record() {
-                    summary.add(record);
-                }
-                sink.piece(piece)?;
-            }
-            Event::Waiting => sink.tick(&summary),
+    in_order(inputs, resources, check, |event| match event {
+        Event::Done(piece) => judged.take(piece),
+        Event::Waiting => {
+            judged.tick();
+            Ok(())
         }
-        Ok(())
     })?;
-    summary.notes = judge.notes().into_iter().map(Text::from).collect();
-    Ok(summary)
+    Ok(judged.finish())
 }

@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use sframe_check::scan::{CheckOptions, Piece, Sink, scan};
+use sframe_check::scan::{CheckOptions, Sink, scan};
 use sframe_corpus::time::wait_until;
 use sframe_input::Selection;
-use sframe_record::{Status, Summary};
+use sframe_record::{Events, Finding, Record, Status, Summary};
+use sframe_validator::check::Options;
+use sframe_validator::finding::Keep;
 
 const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
 /// Valid files, before and after the changing file in the order of the scan.
@@ -24,9 +26,16 @@ const LARGE: u64 = 512 << 20;
 #[derive(Default)]
 struct Reports(BTreeMap<PathBuf, String>);
 
-impl Sink for Reports {
-    fn piece(&mut self, piece: Piece) -> io::Result<()> {
-        let record = piece.record().expect("few findings: a whole record");
+impl Events for Reports {
+    fn begin(&mut self, _: &Record<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finding(&mut self, _: &Record<'_>, _: &Finding<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
         let text = match (record.status, &record.reason) {
             (Status::Checked, _) => format!("{} sections", record.sections.len()),
             (Status::Unreadable, Some(reason)) => reason.to_string(),
@@ -36,13 +45,16 @@ impl Sink for Reports {
         assert_eq!(other, None, "{} is reported twice", record.path);
         Ok(())
     }
+}
 
+impl Sink for Reports {
     fn tick(&mut self, _: &Summary<'_>) {}
 }
 
 /// Scans a folder on two threads, with file hashes (as for a store) and all findings.
 fn scanned(folder: &Path) -> Reports {
-    let options = CheckOptions { hash: true, all: true, ..CheckOptions::default() };
+    let validator = Options { keep: Keep::All, ..Options::default() };
+    let options = CheckOptions { hash: true, validator, ..CheckOptions::default() };
     let mut reports = Reports::default();
     let inputs = Selection::new(&[folder.into()], Vec::new());
     scan(inputs, &options, 2, &mut reports).expect("no output error");

@@ -32,10 +32,9 @@ fn write(
     record: &Record<'_>,
     summary: &Summary<'_>,
 ) -> io::Result<()> {
-    renderer.begin()?;
     // Enough files that they are grouped by cause.
-    (0..5).try_for_each(|_| renderer.file(record))?;
-    renderer.end(summary)
+    (0..5).try_for_each(|_| record.clone().hand_over(renderer))?;
+    renderer.finish(summary)
 }
 
 #[test]

@@ -5,36 +5,23 @@
 mod packing;
 
 use std::collections::BTreeMap;
-use std::io;
 
 use packing::{Folder, Value, newc_member, rpm, rpm_with};
-use sframe_check::scan::{CheckOptions, Piece, Sink, scan};
+use sframe_check::scan::{CheckOptions, Checker, Collector};
 use sframe_input::Selection;
-use sframe_record::{Package, Record, Summary};
+use sframe_record::{Package, Record};
 
 const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
 
-#[derive(Default)]
-struct Kept(Vec<Record<'static>>);
-
-impl Sink for Kept {
-    fn piece(&mut self, piece: Piece) -> io::Result<()> {
-        match piece {
-            Piece::Whole(record) => self.0.push(record),
-            piece => panic!("too few findings for pieces: {piece:?}"),
-        }
-        Ok(())
-    }
-
-    fn tick(&mut self, _: &Summary<'_>) {}
-}
-
 fn reports(folder: &Folder, names: &[&str], hash: bool) -> Vec<Record<'static>> {
     let paths: Vec<_> = names.iter().map(|name| folder.path(name).into_os_string()).collect();
-    let mut kept = Kept::default();
     let options = CheckOptions { hash, ..CheckOptions::default() };
-    scan(Selection::new(&paths, Vec::new()), &options, 2, &mut kept).expect("nothing fails here");
-    kept.0
+    let (checker, mut collector) = (Checker::new(&options), Collector::of(usize::MAX));
+    let mut kept = Vec::new();
+    for input in Selection::new(&paths, Vec::new()) {
+        checker.input(input, &mut |piece| kept.extend(collector.add(piece)));
+    }
+    kept
 }
 
 /// The package that each member is from, by the member's name.

@@ -1,5 +1,7 @@
 //! Findings, with the tables of rows for those where SFrame and CFI differ.
 
+mod owned;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -229,6 +231,10 @@ pub struct Difference<'r> {
     /// Which of both is wrong. Absent in reports of older versions, and where two files are compared.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling<'r>>,
+    /// The first PC at which both rows are valid, if the finding's range starts later: who is wrong is decided for parts of
+    /// the rows' range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_from: Option<Address>,
     /// How often the same pattern (fields, registers and distance) occurs elsewhere. Absent if each range is listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similar: Option<Similar>,

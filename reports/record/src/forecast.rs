@@ -21,6 +21,9 @@ pub struct Forecast<'r> {
     /// The type of the ELF file; missing in sums.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elf_type: Option<ElfType>,
+    /// Whether `gnu-*` are predictions for a link with `--gc-sections`, in sums of at least one file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub gc_sections: bool,
     /// The sizes with which the sections are compared.
     pub sizes: Sizes,
     /// A section for each encoding that was asked for.
@@ -213,6 +216,18 @@ impl Predicted<'_> {
 }
 
 impl Forecast<'_> {
+    /// What a file does not show, and `gnu-*` depend on: how it was linked. `None` if there is nothing to say.
+    #[must_use]
+    pub fn caveat(&self) -> Option<&'static str> {
+        let is_gnu = self.sections.iter().any(|section| section.encoding.starts_with("gnu-"));
+        is_gnu.then_some(if self.gc_sections {
+            "gnu-*: as linked with --gc-sections: GNU ld 2.40 and 2.44 write no section, and 2.47.50 no entries for stubs"
+        } else {
+            "gnu-*: as linked without --gc-sections, with which GNU ld 2.40 and 2.44 write no section at all (rustc uses it): \
+             see `forecast --gc-sections`"
+        })
+    }
+
     /// Whether the file is a relocatable object, from which a library or program may have been made.
     #[must_use]
     pub fn is_object(&self) -> bool {
@@ -224,6 +239,7 @@ impl ForecastTotal<'_> {
     /// Adds the forecast for the file with this name.
     pub fn add(&mut self, file: &Forecast<'_>, name: &dyn Fn() -> String) {
         self.files = self.files.saturating_add(1);
+        self.forecast.gc_sections |= file.gc_sections;
         self.forecast.sizes.add(&file.sizes);
         let sections = &mut self.forecast.sections;
         for section in &file.sections {

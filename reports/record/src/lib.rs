@@ -17,6 +17,7 @@ pub mod catalogue;
 mod coverage;
 mod demangle;
 mod elf_type;
+mod events;
 mod finding;
 pub mod forecast;
 mod instruction;
@@ -44,6 +45,7 @@ pub use coverage::{
 };
 pub use demangle::demangle;
 pub use elf_type::ElfType;
+pub use events::{Events, Tail};
 pub use finding::{
     Code, Difference, Directive, Field, Finding, Function, Part, Side, Similar, SourceLine,
     TableLine,
@@ -65,7 +67,9 @@ pub use record::{
 };
 pub use ruling::{Proof, Ruling, Wrong, with_ruling};
 pub use severity::Severity;
-pub use summary::{FailedGate, GroupCount, KindCount, SectionCount, Summary, SuppressedCount};
+pub use summary::{
+    FailedGate, GroupCount, KindCount, LINKED, SectionCount, Summary, SuppressedCount,
+};
 pub use table::{Line, Table};
 pub use unwind_table::UnwindTable;
 pub use value::{Address, Text};

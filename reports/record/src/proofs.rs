@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::numbers::{counted, grouped, percent};
 
-/// Bytes of code by what the machine code proves about the rows of each witness.
+/// What is proven of a row. CFI's rules for other registers are not looked at.
+const PROVEN: &str = "CFA, RA and FP";
+
+/// Bytes of code by what the machine code proves about the CFA, the return address and the frame pointer of each witness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Proofs {
@@ -21,9 +24,9 @@ pub struct Proofs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct ProofBytes {
-    /// The row is right.
+    /// The row's CFA, RA and FP are right.
     pub proven: u64,
-    /// The row is wrong.
+    /// At least one of them is wrong.
     pub refuted: u64,
     /// The code does not determine some part of the frame, or the row cannot be read.
     pub unknown: u64,
@@ -64,7 +67,7 @@ impl ProofBytes {
         let some = others.into_iter().filter(|(number, _)| *number > 0);
         let others: String =
             some.map(|(number, what)| format!(", {} {what}", grouped(number))).collect();
-        format!("{right} of {bytes} proven right ({share}){others}")
+        format!("{PROVEN} proven right for {right} of {bytes} ({share}){others}")
     }
 
     fn add(&mut self, other: &ProofBytes) {
@@ -112,8 +115,8 @@ mod tests {
         assert_eq!(
             Proofs { sframe: Some(sframe), cfi: Some(cfi) }.sentences("ORC"),
             [
-                "SFrame: 2 of 1,030 bytes proven right (0.1 %), 12 wrong, 16 not determined by the code, 1,000 on no known path",
-                "ORC: 1 of 1 byte proven right (100.0 %)"
+                "SFrame: CFA, RA and FP proven right for 2 of 1,030 bytes (0.1 %), 12 wrong, 16 not determined by the code, 1,000 on no known path",
+                "ORC: CFA, RA and FP proven right for 1 of 1 byte (100.0 %)"
             ]
         );
     }

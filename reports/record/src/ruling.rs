@@ -6,14 +6,15 @@ use serde::{Deserialize, Serialize};
 use crate::instruction::Instruction;
 use crate::value::Text;
 
-/// Which of SFrame and CFI is wrong, as far as the machine code proves it.
+/// Which of SFrame and CFI is wrong at each PC of the finding's range, as far as the machine code proves it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Ruling<'r> {
     /// Who is wrong.
     pub wrong: Wrong,
     /// Why the code does not decide: `machine` (code of this machine is not examined), `no-function` (it is in no function
     /// that can be examined), `no-path` (no known path leads to it), `not-in-code` (the code does not show what
-    /// differs), `open` (it proves neither wrong). Absent if it decides.
+    /// differs), `sframe-right` and `cfi-right` (it proves one right, and not the other wrong), `open` (it proves nothing about
+    /// either). Absent if it decides.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub undecided: Option<Text<'r>>,
     /// What the code says, if it decides.
@@ -83,10 +84,17 @@ impl Ruling<'_> {
             (None, Some("no-function")) => "the code is in no function that can be examined",
             (None, Some("no-path")) => "no known path through the machine code leads here",
             (None, Some("not-in-code")) => "machine code does not show what differs",
+            (None, Some("sframe-right")) => &one_right("SFrame", noun),
+            (None, Some("cfi-right")) => &one_right(noun, "SFrame"),
             (None, _) => "the machine code proves neither wrong",
         };
         format!("{wrong}: {why}")
     }
+}
+
+/// Why it is undecided who is wrong where one table is right: the other one may say the same in another way.
+fn one_right(right: &str, other: &str) -> String {
+    format!("the machine code proves that {right} is right, and not that {other} is wrong")
 }
 
 /// A message with who is wrong after it: `CFA is rsp+8, CFI says rsp+16; SFrame is wrong: before ...`.
@@ -142,6 +150,11 @@ mod tests {
         assert_eq!(
             message(undecided, None),
             "CFA is rsp+8; who is wrong is undecided: no known path through the machine code leads here"
+        );
+        let right = r#""ruling":{"wrong":"undecided","undecided":"cfi-right"}"#;
+        assert_eq!(
+            message(right, Some(UnwindTable::Orc)),
+            "CFA is rsp+8; who is wrong is undecided: the machine code proves that ORC is right, and not that SFrame is wrong"
         );
         let inherited = r#""ruling":{"wrong":"inherited","proof":{"cfa":"sp+16","ra":"x30","ra_signed":true,
             "change":{"address":"0x0","text":"paciasp"},"instruction":{"address":"0x4","text":"ret"}}}"#;

@@ -26,6 +26,9 @@ use crate::value::{Text, is_zero};
 
 pub use counts::{FailedGate, GroupCount, KindCount, SectionCount, SuppressedCount};
 
+/// What the files of the forecast for programs and libraries are called.
+pub const LINKED: &str = "linked file";
+
 /// The summary of a scan. Sums that would overflow stay at the largest number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Summary<'r> {
@@ -210,7 +213,7 @@ impl Summary<'_> {
     /// The forecasts, each with what its files are called.
     #[must_use]
     pub fn forecasts(&self) -> Vec<(&ForecastTotal<'_>, &'static str)> {
-        let linked = self.forecast.as_ref().map(|total| (total, "linked file"));
+        let linked = self.forecast.as_ref().map(|total| (total, LINKED));
         let objects = self.forecast_objects.as_ref().map(|total| (total, "relocatable object"));
         linked.into_iter().chain(objects).collect()
     }

@@ -175,7 +175,7 @@ impl fmt::Display for Loss {
 }
 
 /// A place in code, for people.
-struct At(CodeAddress);
+pub(crate) struct At(pub(crate) CodeAddress);
 
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -187,7 +187,7 @@ impl fmt::Display for At {
 }
 
 /// A number of things, for people.
-struct Counted<N>(N, &'static str);
+pub(crate) struct Counted<N>(pub(crate) N, pub(crate) &'static str);
 
 impl<N: fmt::Display> fmt::Display for Counted<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,8 +5,9 @@
 //! were, and corrects the size in the program header. A linked file without PT_GNU_SFRAME gets one: its program headers
 //! move to a new segment at its end, because they have no room to grow. Everything else in the file stays where it is.
 //!
-//! The result is checked by the rules and compared with the file's CFI before it is returned. A file whose start
-//! addresses cannot be determined is refused.
+//! The result is checked by the rules and compared with the file's CFI before it is returned: it is refused if it is worse
+//! than the input, and what is still wrong with it is [`Repaired::remaining`]. A file whose start addresses cannot be
+//! determined is refused.
 //!
 //! ```
 //! use sframe_repair::repair;
@@ -32,12 +33,14 @@ mod object;
 mod parts;
 mod patch;
 mod place;
+mod remaining;
 mod rows;
 mod starts;
 mod verify;
 
 pub use change::{Change, Loss};
 pub use error::RepairError;
+pub use remaining::{Remaining, remaining};
 
 use sframe_oracle::cfi::CfiSource;
 use sframe_synthesis::add_segment;
@@ -55,6 +58,8 @@ pub struct Repaired {
     pub changes: Vec<Change>,
     /// What the repaired section does not say any longer, or still lacks.
     pub lost: Vec<Loss>,
+    /// What is still wrong with the section: a repair changes no values of rows.
+    pub remaining: Vec<Remaining>,
 }
 
 /// Repairs the SFrame section of a 64-bit ELF file.
@@ -75,7 +80,7 @@ pub fn repair(file: &[u8]) -> Result<Repaired, RepairError> {
         }
         let bytes = patch::remove_segment(&elf, &place, &mut changes)?;
         verify::verify(&elf, &cfi, &place, &[], &bytes, &lost)?;
-        return Ok(Repaired { bytes, changes, lost });
+        return Ok(Repaired { bytes, changes, lost, remaining: Vec::new() });
     }
     let (mut parts, slack) = parts::split(place.data, place.header.address)?;
     if elf.kind() == ElfKind::Relocatable {
@@ -97,5 +102,6 @@ pub fn repair(file: &[u8]) -> Result<Repaired, RepairError> {
     if !changes.is_empty() {
         verify::verify(&elf, &cfi, &place, &parts, &bytes, &lost)?;
     }
-    Ok(Repaired { bytes, changes, lost })
+    let remaining = remaining::of(&Elf::parse(&bytes)?, &cfi)?;
+    Ok(Repaired { bytes, changes, lost, remaining })
 }

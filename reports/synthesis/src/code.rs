@@ -3,15 +3,15 @@
 //! Only what the code proves is described: where a part of the frame is not known, or no known path leads, there is no
 //! entry. A function with such a place in its middle has an entry for each part of it that is known.
 
-use sframe_oracle::cfi::Cfi;
-use sframe_oracle::code::{self, Code, Facts, Truth};
+use sframe_oracle::cfi::{Cfi, Fde, RowContext};
+use sframe_oracle::code::{self, Code, Facts, Known, Truth};
 use sframe_oracle::witness::CodeRange;
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Row};
 use sframe_validator::{Abi, Version};
 
 use crate::encode::Form;
-use crate::measure::measure;
+use crate::measure::{measure, plain_words};
 use crate::model::{Function, merge};
 use crate::place::Place;
 use crate::smallest;
@@ -19,9 +19,6 @@ use crate::synthesis::{Encoding, Synthesis, SynthesisError, finish};
 
 /// `pacibsp`, which signs RA with the B key (Arm Architecture Reference Manual, C6.2).
 const PACIBSP: u32 = 0xd503_237f;
-
-/// The size of a register in the stack, in bytes.
-const WORD: i64 = 8;
 
 /// A section made from machine code.
 #[derive(Clone, Debug)]
@@ -52,10 +49,11 @@ pub fn synthesize_code(
     let code = Code::of(elf, &[], cfi).ok_or(SynthesisError::NoCodeWitness)?;
     let form = smallest::form(version, abi, place);
     let (mut functions, mut bytes, mut described) = (Vec::new(), 0_u64, 0_u64);
+    let mut stated = StatedRows::new(cfi, elf);
     for range in code.functions() {
         bytes = bytes.saturating_add(range.bytes());
         let Some(mut function) = code.function(range.start) else { continue };
-        for part in parts(elf, &form, *range, &mut function) {
+        for part in parts(elf, &form, *range, &mut function, &mut stated) {
             described = described.saturating_add(part.size.into());
             functions.push(part);
         }
@@ -70,13 +68,15 @@ fn parts(
     form: &Form,
     range: CodeRange,
     function: &mut code::Function<'_>,
+    stated: &mut StatedRows<'_>,
 ) -> Vec<Function> {
     let pauth_key_b = form.abi.is_aarch64() && signs_with_key_b(elf, range);
     let mut rows: Vec<Row> = Vec::new();
     let (start, end) = (range.start.address, range.end);
     function.visit(start..end, |from, to, facts| {
         let before = rows.last().filter(|row| row.end == from).map(|row| row.frame);
-        if let Some(frame) = frame(form.abi, &facts, before.as_ref()) {
+        let stated = stated.at(CodeAddress { address: from, ..range.start });
+        if let Some(frame) = frame(form, &facts, before.as_ref(), stated) {
             rows.push(Row { start: from, end: to.min(end), frame });
         }
     });
@@ -89,6 +89,7 @@ fn parts(
             pauth_key_b,
             block: None,
             start_width: None,
+            flexible: false,
             rows,
         };
         measure(form, &made).is_some().then_some(made)
@@ -102,35 +103,89 @@ fn parts(
     merged.filter_map(entry).collect()
 }
 
-/// The frame before an instruction, if all of it is known. Of several ways to say the same, the one that compilers choose:
-/// relative to FP while FP holds the frame, and in the stack what was stored there, even if the register still has it. The
-/// rows of a function are fewest this way.
-fn frame(abi: Abi, facts: &Facts<'_>, before: Option<&Frame>) -> Option<Frame> {
-    let mut frame = facts.known().frame()?;
-    if let (fixed @ ..=-1, Recovery::Unchanged) = (abi.fixed_ra_offset(), frame.ra) {
-        frame.ra = Recovery::AtCfa(fixed.into());
-    }
-    let Cfa::RegisterOffset { offset, .. } = frame.cfa else { return Some(frame) };
-    let is_proven = |frame: &Frame| facts.check(frame).whole() == Truth::Proven;
-    let mut prefer = |change: &dyn Fn(&mut Frame)| {
-        let mut candidate = frame;
-        change(&mut candidate);
-        if is_proven(&candidate) {
-            frame = candidate;
-        }
+/// The frame before an instruction, if all of it is known and the form can express it. Of several ways to say the same, that of
+/// CFI, if there is any, else the one that compilers choose: in the stack what was stored there, even if the register still has
+/// it. On AArch64, SFrame knows a saved FP only together with a saved RA (V3 3.2).
+fn frame(
+    form: &Form,
+    facts: &Facts<'_>,
+    before: Option<&Frame>,
+    stated: Option<Frame>,
+) -> Option<Frame> {
+    let is_right = |frame: &Frame| {
+        plain_words(form, frame).is_some() && facts.check(frame).whole() == Truth::Proven
     };
-    // A push stores at SP, and `stp x29, x30` stores RA above FP.
-    prefer(&|frame| frame.fp = Recovery::AtCfa(-offset));
-    if abi.is_aarch64() {
-        prefer(&|frame| frame.ra = Recovery::AtCfa(WORD - offset));
+    if let Some(stated) = stated.filter(is_right) {
+        return Some(stated);
     }
-    prefer(&|frame| frame.cfa = Cfa::RegisterOffset { register: abi.fp(), offset });
-    if let Some(before) = before.copied() {
-        prefer(&|frame| frame.fp = before.fp);
-        prefer(&|frame| frame.ra = before.ra);
-        prefer(&|frame| frame.cfa = before.cfa);
+    let (known, saved) = (facts.known(), facts.saved());
+    let cfa = cfa(form.abi, facts, &saved)?;
+    let fixed = match form.abi.fixed_ra_offset() {
+        0 => None,
+        fixed => Some((Recovery::AtCfa(fixed.into()), false)),
+    };
+    let of = |it: &Known| it.ra.map(|ra| (ra, it.ra_signed));
+    let is_as_before = |frame: &&Frame| {
+        let is_saved = |rule| matches!(rule, Recovery::AtCfa(_));
+        is_saved(frame.fp) == saved.fp.is_some() && is_saved(frame.ra) == saved.ra.is_some()
+    };
+    let before = before.filter(is_as_before).map(|it| ((it.ra, it.ra_signed), it.fp));
+    let (in_slot, in_register) = (fixed.or(of(&saved)).or(of(&known)), fixed.or(of(&known)));
+    let (fp_in_slot, fp_in_register) = (saved.fp.or(known.fp), known.fp);
+    let ways = [
+        before,
+        in_slot.zip(fp_in_slot),
+        in_slot.zip(fp_in_register),
+        in_register.zip(fp_in_register),
+    ];
+    let frames = ways.into_iter().flatten();
+    let mut frames = frames.map(|((ra, ra_signed), fp)| Frame { cfa, ra, fp, ra_signed });
+    frames.find(is_right)
+}
+
+/// The CFA relative to SP or FP. Compilers for AMD64 use FP as long as it points to the caller's FP, those for AArch64 only where
+/// the distance of SP is not known.
+fn cfa(abi: Abi, facts: &Facts<'_>, saved: &Known) -> Option<Cfa> {
+    let (from_sp, from_fp) = (facts.cfa_from(abi.sp()), facts.cfa_from(abi.fp()));
+    let is_chain = match (from_fp, saved.fp) {
+        (Some(Cfa::RegisterOffset { offset, .. }), Some(Recovery::AtCfa(slot))) => slot == -offset,
+        _ => false,
+    };
+    match is_chain && !abi.is_aarch64() {
+        true => from_fp,
+        false => from_sp.or(from_fp),
     }
-    Some(frame)
+}
+
+/// The rows of CFI, read function by function.
+struct StatedRows<'c> {
+    cfi: &'c [Cfi<'c>],
+    /// The function that was read last, and its rows.
+    last: Option<(Fde<'c>, Vec<Row>)>,
+    /// The number of rows that may still be read: functions that overlap could be read again and again.
+    left: usize,
+}
+
+impl<'c> StatedRows<'c> {
+    const fn new(cfi: &'c [Cfi<'c>], elf: &Elf<'_>) -> StatedRows<'c> {
+        StatedRows { cfi, last: None, left: elf.data().len() }
+    }
+
+    /// The frame at a place.
+    fn at(&mut self, place: CodeAddress) -> Option<Frame> {
+        if !self.last.as_ref().is_some_and(|(function, _)| function.contains(place)) {
+            let function = self.cfi.iter().find_map(|cfi| cfi.find(place))?;
+            let mut context = RowContext::new(function.cfi());
+            let rows: Vec<Row> =
+                function.rows(&mut context).take(self.left).map_while(Result::ok).collect();
+            self.left = self.left.saturating_sub(rows.len());
+            self.last = Some((function, rows));
+        }
+        let (_, rows) = self.last.as_ref()?;
+        let after = rows.partition_point(|row| row.start <= place.address);
+        let row = rows.get(after.checked_sub(1)?)?;
+        (place.address < row.end).then_some(row.frame)
+    }
 }
 
 /// Whether a function signs return addresses with the B key.

@@ -1,6 +1,7 @@
 //! Functions to bytes, through the validator's writer.
 
-use sframe_validator::section::{Flags, StartRelocation};
+use sframe_validator::section::{Flags, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR, StartRelocation};
+use sframe_validator::unwind::{Cfa, Frame, Recovery};
 use sframe_validator::write::{BuildError, FunctionBuilder, SectionBuilder, StoredFunction};
 use sframe_validator::{Abi, Version};
 
@@ -19,6 +20,9 @@ pub(crate) struct Form {
     pub(crate) pcrel: bool,
     /// Whether zeros extend the section to a multiple of 8 bytes.
     pub(crate) padded: bool,
+    /// Whether default rows have the word 0 for slots at the CFA itself. For RA on s390x, readers take it for "not
+    /// saved".
+    pub(crate) zero_slots: bool,
 }
 
 impl Form {
@@ -27,10 +31,17 @@ impl Form {
         let mut builder = FunctionBuilder::new(function.start.address, function.size);
         for row in &function.rows {
             let start = row.start.wrapping_sub(function.start.address);
-            builder = builder.row(u32::try_from(start).unwrap_or(u32::MAX), row.frame);
+            let start = u32::try_from(start).unwrap_or(u32::MAX);
+            builder = match self.zero_slot(&row.frame).filter(|_| !function.flexible) {
+                Some((info, words)) => builder.raw_row(start, info, &words),
+                None => builder.row(start, row.frame),
+            };
         }
         if function.signal && self.version == Version::V3 {
             builder = builder.signal_frame();
+        }
+        if function.flexible {
+            builder = builder.flexible();
         }
         if function.pauth_key_b {
             builder = builder.pauth_key_b();
@@ -44,6 +55,34 @@ impl Form {
             Some(width) => builder.fre_type(width),
             None => builder,
         }
+    }
+
+    /// The info byte and the words of a default row on s390x that saves RA or FP at the CFA itself (V3 2.3).
+    fn zero_slot(&self, frame: &Frame) -> Option<(u8, Vec<u8>)> {
+        let at_cfa = Recovery::AtCfa(0);
+        let is_zero = self.zero_slots && (frame.ra == at_cfa || frame.fp == at_cfa);
+        let Cfa::RegisterOffset { register, offset } = frame.cfa else { return None };
+        let base = [self.abi.fp(), self.abi.sp()].iter().position(|base| *base == register)?;
+        let slot = |rule| match rule {
+            Recovery::Unchanged => Some(0),
+            Recovery::AtCfa(offset) => i32::try_from(offset).ok(),
+            _ => None,
+        };
+        let cfa =
+            i32::try_from(offset.saturating_sub(S390X_CFA_ADJUSTMENT) / S390X_CFA_FACTOR).ok()?;
+        let mut values = vec![cfa, slot(frame.ra)?];
+        if frame.fp != Recovery::Unchanged {
+            values.push(slot(frame.fp)?);
+        }
+        let code = values.iter().map(|value| match value {
+            -0x80..=0x7f => 0_u8,
+            -0x8000..=0x7fff => 1,
+            _ => 2,
+        });
+        let code = code.max().filter(|_| is_zero)?;
+        let bytes = |value: &i32| value.to_be_bytes().into_iter().skip(4 - (1 << code));
+        let info = u8::try_from(base).ok()? | u8::try_from(values.len()).ok()? << 1 | code << 5;
+        Some((info, values.iter().flat_map(bytes).collect()))
     }
 
     fn flags(&self) -> u8 {

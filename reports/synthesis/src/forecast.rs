@@ -4,6 +4,7 @@ use sframe_oracle::cfi::Cfi;
 use sframe_validator::elf::{Elf, ElfKind, PT_LOAD, SHT_NOBITS};
 
 use crate::account::Account;
+use crate::gnu::Release;
 use crate::model::Loss;
 use crate::place::Place;
 use crate::source::Source;
@@ -91,6 +92,14 @@ pub fn forecast(
 }
 
 impl Forecast {
+    /// Leaves out the section if the linker does with `--gc-sections`.
+    // observed: GNU ld 2.40 and 2.44 discard every `.sframe` section, on AMD64 and AArch64, as nothing refers to it.
+    pub(crate) fn collect_sections(&mut self) {
+        if matches!(self.encoding, Encoding::Gnu(release) if release < Release::V2_47_50) {
+            self.section = None;
+        }
+    }
+
     pub(crate) fn new(
         elf: &Elf<'_>,
         encoding: Encoding,

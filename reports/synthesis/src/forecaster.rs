@@ -23,6 +23,7 @@ use crate::tally::{Tally, hash_starts};
 #[derive(Clone, Debug)]
 pub struct Forecaster {
     encodings: Vec<Encoding>,
+    gc_sections: bool,
     patterns: Patterns,
     pattern: Pattern,
     visited: Vec<Visited>,
@@ -34,10 +35,24 @@ impl Forecaster {
     pub fn new(encodings: &[Encoding]) -> Forecaster {
         Forecaster {
             encodings: encodings.to_vec(),
+            gc_sections: false,
             patterns: Patterns::new(),
             pattern: Pattern::default(),
             visited: Vec::new(),
         }
+    }
+
+    /// Forecasts for files that GNU ld links with `--gc-sections`, or without.
+    #[must_use]
+    pub const fn with_gc_sections(mut self, gc_sections: bool) -> Forecaster {
+        self.gc_sections = gc_sections;
+        self
+    }
+
+    /// Whether forecasts are for links with `--gc-sections`.
+    #[must_use]
+    pub const fn gc_sections(&self) -> bool {
+        self.gc_sections
     }
 
     /// The encodings.
@@ -72,10 +87,18 @@ impl Forecaster {
         made.map(|((made, plan), encoding)| match (made, plan) {
             (Some(mut made), _) => {
                 let tally = &mut made.tally;
-                made.functions.finish(&mut |function, measured| {
-                    tally.add(&function, &measured);
-                });
-                Ok(Forecast::new(elf, *encoding, made.tally, made.losses.sorted()))
+                let is_collected = self.gc_sections && place != Place::Relocatable;
+                if !is_collected {
+                    let is_described = tally.is_any();
+                    made.functions.finish(is_described, &made.losses, &mut |function, measured| {
+                        tally.add(&function, &measured);
+                    });
+                }
+                let mut forecast = Forecast::new(elf, *encoding, made.tally, made.losses.sorted());
+                if is_collected {
+                    forecast.collect_sections();
+                }
+                Ok(forecast)
             }
             (None, plan) => Err(plan.err().unwrap_or(SynthesisError::Machine)),
         })
@@ -104,7 +127,7 @@ struct Sections<'m, 's, 'e, 'c> {
 
 impl<'c> Sections<'_, '_, '_, 'c> {
     fn visit(&mut self, fde: &Fde<'c>, contexts: &mut [RowContext], latest: &mut LatestCie<'c>) {
-        if !self.read_pattern(fde, latest) {
+        if self.source.labels.are_in(fde) || !self.read_pattern(fde, latest) {
             return self.visit_directly(fde, contexts);
         }
         match self.patterns.find(&self.pattern.key) {

@@ -28,21 +28,9 @@ pub(crate) fn form(release: Release, abi: Abi, place: Place) -> Form {
         pcrel: release == Release::V2_47_50,
         // observed: the assembler for s390x pads the sections of objects.
         padded: abi == Abi::S390x && place == Place::Relocatable,
+        zero_slots: abi == Abi::S390x,
     }
 }
-
-/// The causes about which the translation decides. [`sframe_oracle::coverage::examine`] finds what keeps a function out
-/// of a correct section of a version. GNU as describes some of these functions nevertheless, most of them wrongly.
-const DECIDED: [Cause; 8] = [
-    Cause::ZeroSize,
-    Cause::CfaRegister,
-    Cause::RegisterSave,
-    Cause::OtherRegisterSave,
-    Cause::ValueOffset,
-    Cause::UndefinedFp,
-    Cause::UnsupportedEscape,
-    Cause::RememberFirst,
-];
 
 /// The functions of a file as a release describes them, one after the other.
 pub(crate) struct Functions<'s, 'e, 'c> {
@@ -65,20 +53,25 @@ impl<'s, 'e, 'c> Functions<'s, 'e, 'c> {
         found: Found<'_>,
     ) {
         let (source, release, form) = (self.source, self.release, &self.form);
-        let cause = source.cause(fde, release.version(), context);
         // The linker writes these itself.
         if self.stubs.are_in(fde) {
             return;
         }
-        let function = match cause.filter(|cause| !DECIDED.contains(cause)) {
-            Some(cause) => Err(cause),
-            None => describe(source, fde, release, form).map_err(|own| cause.unwrap_or(own)),
+        if source.is_stub(fde.start()) {
+            return lose(losses, fde, Cause::Plt);
+        }
+        let described = match source.labels.are_in(fde) {
+            // observed: "CFI insn CFI_label", in every release.
+            true => Err(Cause::UnsupportedEscape),
+            false => describe(fde, release, form),
         };
-        match function {
+        match described {
             Ok((function, measured)) => found(function, measured),
-            Err(cause) => {
-                lose(losses, fde, cause);
-                if let Some(function) = without_rows(fde, cause, release)
+            Err(own) => {
+                // The rows show more than the instruction at which the assembler gave up.
+                let cause = source.cause(fde, release.version(), context);
+                lose(losses, fde, cause.unwrap_or(own));
+                if let Some(function) = without_rows(fde, release)
                     && let Some(measured) = measure(form, &function)
                 {
                     found(function, measured);
@@ -87,8 +80,15 @@ impl<'s, 'e, 'c> Functions<'s, 'e, 'c> {
         }
     }
 
-    /// Passes the entries that the linker writes for stubs to `found`.
-    pub(crate) fn finish(&self, found: Found<'_>) {
+    /// Passes the entries that the linker writes for stubs to `found`, if there are other functions, which are described
+    /// or lost.
+    // observed: it writes none if no input has a section; nor if no input describes a function, except on s390x, where
+    // assemblers fill up the header.
+    pub(crate) fn finish(&self, is_described: bool, losses: &Losses, found: Found<'_>) {
+        let is_padded = self.source.abi == Abi::S390x && losses.first().is_some();
+        if !is_described && !is_padded {
+            return;
+        }
         for function in self.stubs.entries() {
             if let Some(measured) = measure(&self.form, &function) {
                 found(function, measured);
@@ -101,40 +101,39 @@ impl<'s, 'e, 'c> Functions<'s, 'e, 'c> {
 ///
 /// # Errors
 /// The cause why it does not.
-fn describe(
-    source: &Source<'_, '_>,
-    fde: &Fde<'_>,
-    release: Release,
-    form: &Form,
-) -> Result<(Function, Measured), Cause> {
+fn describe(fde: &Fde<'_>, release: Release, form: &Form) -> Result<(Function, Measured), Cause> {
     let size = u32::try_from(fde.size()).map_err(|_| Cause::OffsetRange)?;
+    let translated = translate::translate(fde, release)?;
     let cie = fde.cie();
-    let mut function = Function {
+    let function = Function {
         start: fde.start(),
         size,
-        signal: cie.signal,
+        signal: cie.signal && release == Release::V2_47_50,
         pauth_key_b: cie.pauth_key_b,
         block: None,
         start_width: Some(FreType::for_start(size)),
-        rows: translate::translate(fde, release)?,
+        flexible: translated.flexible,
+        rows: translated.rows,
     };
-    frames::simplify(&mut function, release, source.abi);
-    let measured = measure(form, &function).ok_or(Cause::RaExpression)?;
+    if function.rows.len() as u64 > u64::from(form.version.max_rows()) {
+        return Err(Cause::RowLimit);
+    }
+    let measured = measure(form, &function).ok_or(Cause::OffsetRange)?;
     Ok((function, measured))
 }
 
-/// The entry without rows that 2.47.50 writes for some functions that it cannot describe.
-fn without_rows(fde: &Fde<'_>, cause: Cause, release: Release) -> Option<Function> {
-    let signal = fde.cie().signal;
-    let is_kept = signal || cause == Cause::NoInitialRules;
-    let is_kept = is_kept && release == Release::V2_47_50 && cause != Cause::Plt;
+/// The entry without rows that 2.47.50 writes for a signal frame that it cannot describe.
+fn without_rows(fde: &Fde<'_>, release: Release) -> Option<Function> {
+    let is_kept = fde.cie().signal && release == Release::V2_47_50;
+    let size = u32::try_from(fde.size()).ok().filter(|_| is_kept)?;
     Some(Function {
         start: fde.start(),
-        size: u32::try_from(fde.size()).ok().filter(|_| is_kept)?,
-        signal,
+        size,
+        signal: true,
         pauth_key_b: fde.cie().pauth_key_b,
         block: None,
-        start_width: None,
+        start_width: Some(FreType::for_start(size)),
+        flexible: false,
         rows: Vec::new(),
     })
 }

@@ -43,15 +43,16 @@
 //!
 //! # What the prediction assumes
 //!
-//! All inputs of the link were assembled with SFrame by one release, and GNU ld of the same release linked them. The
-//! section of a link whose start files come from a C library without SFrame lacks their functions. Further differences
+//! All inputs of the link were assembled with SFrame by one release, and GNU ld of the same release linked them, without
+//! `--gc-sections` ([`Forecaster::with_gc_sections`] is for links with it). The section of a link whose start files come from a C library without SFrame lacks their functions. Further differences
 //! that the tests have found and explain:
 //!
 //! - `ld -r` of 2.40 and 2.44 keeps the size of its inputs, so the section ends with zeros that are not predicted. On
 //!   s390x, the assembler pads the sections of objects, and `ld -r` does not.
 //! - GNU ld drops CFI of functions without bytes of code, but keeps their SFrame.
 //! - `.cfi_escape` of an instruction that has a directive leaves no trace in CFI, and costs the function.
-//! - GNU as 2.40 and 2.44 crash on some CFI, for example a `.cfi_restore` before the first instruction.
+//! - GNU as crashes on some CFI, for example 2.40 and 2.44 on a `.cfi_restore` before the first instruction. Such functions
+//!   count as lost.
 //!
 //! Rows are stored in the order of the functions' CFI. A linker stores them in the order of its inputs, so the bytes
 //! are in another order.
@@ -72,6 +73,7 @@ mod forecast;
 mod forecaster;
 mod gnu;
 mod insert;
+mod labels;
 mod measure;
 mod model;
 mod pattern;

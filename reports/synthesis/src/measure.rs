@@ -31,9 +31,9 @@ pub(crate) fn measure(form: &Form, function: &Function) -> Option<Measured> {
     if !is_possible || function.rows.len() as u64 > u64::from(form.version.max_rows()) {
         return None;
     }
-    let plain = sum(function, |frame| plain_words(form, frame));
-    // Readers for AArch64 may not know flexible rows: no producer writes them there.
-    let is_known = form.version == Version::V3 && !form.abi.is_aarch64();
+    let plain = sum(function, |frame| plain_words(form, frame)).filter(|_| !function.flexible);
+    // Readers for AArch64 may not know flexible rows: producers write them there only by mistake.
+    let is_known = form.version == Version::V3 && (!form.abi.is_aarch64() || function.flexible);
     let flexible = plain.is_none();
     let words = match plain {
         Some(words) => words,
@@ -133,7 +133,7 @@ pub(crate) fn flexible_words(form: &Form, frame: &Frame) -> Option<u64> {
     else {
         return None;
     };
-    (!frame.ra_signed).then_some(())?;
+    (form.abi.is_aarch64() || !frame.ra_signed).then_some(())?;
     let mut words = Words::new(form).pair(register, cfa_word(form.abi, offset)?)?;
     let unruled = match form.abi.fixed_ra_offset() {
         0 => Recovery::Unchanged,
@@ -173,7 +173,7 @@ fn slot_word(form: &Form, rule: Recovery) -> Option<i64> {
     match rule {
         // Odd words are registers here, and 0 means that RA is not saved.
         Recovery::AtCfa(offset) if registers && offset % 2 != 0 => None,
-        Recovery::AtCfa(0) if form.abi == Abi::S390x => None,
+        Recovery::AtCfa(0) if form.abi == Abi::S390x && !form.zero_slots => None,
         Recovery::AtCfa(offset) => Some(offset),
         Recovery::RegisterOffset { register, offset: 0 } if registers => {
             Some(i64::from(register.0.checked_mul(2)?) | 1)

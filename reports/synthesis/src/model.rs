@@ -20,6 +20,8 @@ pub struct Function {
     pub block: Option<u8>,
     /// The width of the rows' start fields; `None` for the narrowest.
     pub start_width: Option<FreType>,
+    /// Whether the rows are flexible even if default rows would suffice.
+    pub flexible: bool,
     /// The rows, with absolute addresses, in ascending order. Those of a repeated block are those of the first one.
     pub rows: Vec<Row>,
 }

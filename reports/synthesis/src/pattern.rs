@@ -5,7 +5,7 @@
 //! causes of loss. A pattern leaves out:
 //!
 //! - the operands of advances, and advances of nothing;
-//! - `DW_CFA_nop`;
+//! - `DW_CFA_nop` at the end, where it fills up the entry, and all but one of those in a row elsewhere;
 //! - `DW_CFA_offset` and `DW_CFA_restore` of registers that no row shows.
 //!
 //! A function with anything else that depends on its place has no pattern: `DW_CFA_set_loc`, other expressions than a
@@ -103,8 +103,13 @@ impl Pattern {
     fn read_all(&mut self, bytes: &[u8], limits: &Limits) -> Option<()> {
         let mut rest = bytes;
         let mut place = 0;
+        let mut is_nop = false;
         (limits.size > 0 && bytes.len() <= MAX_BYTES).then_some(())?;
         while let [code, after @ ..] = rest {
+            let was_nop = core::mem::replace(&mut is_nop, *code == 0);
+            if was_nop && !is_nop {
+                self.key.push(0);
+            }
             let low = code & 0x3f;
             let is_shown = low >= 32 || limits.registers & (1 << low) != 0;
             rest = match code {
@@ -226,7 +231,7 @@ const fn expression(operands: &[u8]) -> Option<usize> {
 }
 
 /// The bytes of a function's instructions, which extend to the end of its entry.
-fn instruction_bytes<'c>(function: &Fde<'c>) -> Option<&'c [u8]> {
+pub(crate) fn instruction_bytes<'c>(function: &Fde<'c>) -> Option<&'c [u8]> {
     let cfi = function.cfi();
     let entry = cfi.data().get(usize::try_from(function.offset()).ok()?..)?;
     let (short, after) = entry.split_first_chunk()?;

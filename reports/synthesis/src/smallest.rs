@@ -32,7 +32,7 @@ use crate::stubs::fold;
 /// The form of a smallest section.
 pub(crate) const fn form(version: Version, abi: Abi, place: Place) -> Form {
     let pcrel = !matches!(version, Version::V1);
-    Form { version, abi, place, without_lowest: false, pcrel, padded: false }
+    Form { version, abi, place, without_lowest: false, pcrel, padded: false, zero_slots: false }
 }
 
 /// Passes a function to `found`, or in parts, or adds it to the losses if `form` cannot describe it.

@@ -6,6 +6,7 @@ use sframe_validator::elf::{Elf, ElfKind, ElfSection};
 use sframe_validator::unwind::{CodeAddress, Row};
 use sframe_validator::{Abi, Version};
 
+use crate::labels::Labels;
 use crate::model::{Function, Losses};
 
 /// A file and its CFI.
@@ -15,6 +16,7 @@ pub(crate) struct Source<'e, 'c> {
     pub(crate) cfi: &'c [Cfi<'c>],
     pub(crate) abi: Abi,
     pub(crate) stubs: Stubs,
+    pub(crate) labels: Labels,
     code: Code,
     /// Where stubs can be, in the terms of any part of this crate.
     stub_places: Code,
@@ -27,13 +29,23 @@ impl<'e, 'c> Source<'e, 'c> {
             section.is_stubs() || section.name.bytes().starts_with(b".plt")
         };
         let stubs = elf.code_sections().filter(is_stubs);
+        // An assembler describes functions in all sections of an object. In a linked file, addresses outside of code are
+        // those of functions that the linker discarded.
+        let (executable, all) = match elf.kind() {
+            ElfKind::Relocatable => (None, Some(elf.sections())),
+            _ => (Some(elf.executable()), None),
+        };
+        let all = all.unwrap_or_default().iter();
+        let other = all.map(|s| (CodeAddress { section: s.index, address: 0 }, s.size));
+        let executable = executable.into_iter().flatten();
         let stub_places = stubs.map(|s| (CodeAddress::absolute(s.address), s.size));
         Some(Source {
             elf,
             cfi,
             abi: elf.abi()?,
             stubs: Stubs::of(elf),
-            code: Code::of(elf.executable()),
+            labels: Labels::of(elf, &cfi.iter().map(Cfi::section).collect::<Vec<_>>()),
+            code: Code::of(executable.chain(other)),
             stub_places: Code::of(stub_places),
         })
     }
@@ -141,6 +153,7 @@ pub(crate) fn read_function(
         pauth_key_b: cie.pauth_key_b,
         block: None,
         start_width: None,
+        flexible: false,
         rows: rows.map_err(|_| Cause::Unreadable)?,
     })
 }

@@ -91,6 +91,7 @@ mod tests {
             pauth_key_b: false,
             block: None,
             start_width: None,
+            flexible: false,
             rows,
         }
     }

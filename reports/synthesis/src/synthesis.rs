@@ -1,5 +1,6 @@
 //! From a file's CFI to a section.
 
+use core::cell::Cell;
 use core::fmt;
 
 use sframe_oracle::cfi::{Cfi, Fde, RowContext};
@@ -158,8 +159,13 @@ impl<'s, 'e, 'c> Plan<'s, 'e, 'c> {
     pub(crate) fn each(&self, found: Found<'_>) -> Vec<Loss> {
         let mut functions = self.functions();
         let mut losses = Losses::default();
+        let is_any = Cell::new(false);
+        let found = &mut |function: Function, measured| {
+            is_any.set(true);
+            found(function, measured);
+        };
         self.source.each(|fde, context| functions.visit((fde, context), &mut losses, found));
-        functions.finish(found);
+        functions.finish(is_any.get(), &losses, found);
         losses.sorted()
     }
 
@@ -197,9 +203,9 @@ impl<'c> Functions<'_, '_, 'c> {
     }
 
     /// Passes the functions that come last to `found`.
-    pub(crate) fn finish(&self, found: Found<'_>) {
+    pub(crate) fn finish(&self, is_described: bool, losses: &Losses, found: Found<'_>) {
         if let Functions::Gnu(functions) = self {
-            functions.finish(found);
+            functions.finish(is_described, losses, found);
         }
     }
 }

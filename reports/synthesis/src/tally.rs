@@ -87,6 +87,11 @@ impl Tally {
         }
     }
 
+    /// Whether there is a function.
+    pub(crate) const fn is_any(&self) -> bool {
+        self.account.functions > 0
+    }
+
     /// The account.
     pub(crate) fn finish(mut self) -> Account {
         let parts = &mut self.account.parts;

@@ -12,6 +12,7 @@ use crate::unwind::CodeAddress;
 
 const SHT_SYMTAB: u32 = 2;
 const SHT_DYNSYM: u32 = 11;
+const STT_NOTYPE: u8 = 0;
 const STT_FUNC: u8 = 2;
 const STT_GNU_IFUNC: u8 = 10;
 
@@ -40,10 +41,7 @@ impl<'a> SymbolTable<'a> {
     /// # Errors
     /// [`ElfError::Malformed`].
     pub fn load(file: &Elf<'a>) -> Result<SymbolTable<'a>, ElfError> {
-        let mut symbols = match file.class {
-            Class::Elf32 => read::<elf::FileHeader32<Endianness>>(file)?,
-            Class::Elf64 => read::<elf::FileHeader64<Endianness>>(file)?,
-        };
+        let mut symbols = read_any(file, |kind, _| kind == STT_FUNC || kind == STT_GNU_IFUNC)?;
         // Among symbols at one place, a global symbol with a size is the best name.
         symbols.sort_by_key(|s| (s.start, !s.global, core::cmp::Reverse(s.size)));
         Ok(SymbolTable { symbols })
@@ -78,7 +76,32 @@ impl<'a> SymbolTable<'a> {
     }
 }
 
-fn read<'a, Header>(file: &Elf<'a>) -> Result<Vec<Symbol<'a>>, ElfError>
+/// The places of untyped symbols that are defined in a section, in order: offsets in a relocatable object, else addresses.
+///
+/// # Errors
+/// [`ElfError::Malformed`].
+pub(super) fn labels(file: &Elf<'_>, section: u32) -> Result<Vec<u64>, ElfError> {
+    let symbols = read_any(file, |kind, defined_in| kind == STT_NOTYPE && defined_in == section)?;
+    let mut places: Vec<u64> = symbols.iter().map(|symbol| symbol.start.address).collect();
+    places.sort_unstable();
+    Ok(places)
+}
+
+/// The symbols that are defined in a section and of which `wants` accepts the type and the section.
+fn read_any<'a>(
+    file: &Elf<'a>,
+    wants: impl Fn(u8, u32) -> bool,
+) -> Result<Vec<Symbol<'a>>, ElfError> {
+    match file.class {
+        Class::Elf32 => read::<elf::FileHeader32<Endianness>>(file, &wants),
+        Class::Elf64 => read::<elf::FileHeader64<Endianness>>(file, &wants),
+    }
+}
+
+fn read<'a, Header>(
+    file: &Elf<'a>,
+    wants: &dyn Fn(u8, u32) -> bool,
+) -> Result<Vec<Symbol<'a>>, ElfError>
 where
     Header: FileHeader<Endian = Endianness>,
 {
@@ -99,11 +122,15 @@ where
     let mut symbols = Vec::new();
     for (index, symbol) in table.enumerate() {
         let kind = symbol.st_type().0;
-        if kind != STT_FUNC && kind != STT_GNU_IFUNC {
+        if !matches!(kind, STT_NOTYPE | STT_FUNC | STT_GNU_IFUNC) {
             continue;
         }
         let Some(defined_in) = table.symbol_section(order, symbol, index)? else { continue };
-        let section = if relocatable { u32::try_from(defined_in.0).unwrap_or(0) } else { 0 };
+        let defined_in = u32::try_from(defined_in.0).unwrap_or(0);
+        if !wants(kind, defined_in) {
+            continue;
+        }
+        let section = if relocatable { defined_in } else { 0 };
         symbols.push(Symbol {
             start: CodeAddress { section, address: symbol.st_value(order).into() },
             size: symbol.st_size(order).into(),

@@ -6,7 +6,7 @@ use sframe_check::render::{Grouped, Html, Junit, Markdown, Renderer, Sarif, Text
 use sframe_history::changes::{self, Changes, Options, Scan};
 use sframe_history::groups::{self, Groups, RootCauses};
 use sframe_history::report::{self, Error};
-use sframe_history::{Comparison, When};
+use sframe_history::{Comparison, Root, When};
 use sframe_html::Report;
 use sframe_policy::{Judge, Policy};
 use sframe_record::{Record, Summary};
@@ -96,23 +96,22 @@ fn show(data: &[u8]) {
     };
     harmless(|out| render(Text::new(out, options), data));
     harmless(|out| render(Grouped::new(out, options), data));
-    harmless(|out| render(Junit::new(out), data));
+    harmless(|out| render(Junit::new(out)?, data));
     harmless(|out| render(Markdown::new(out), data));
-    json(|out| render(Sarif::new(out, true), data));
+    json(|out| render(Sarif::new(out, true, Root::default())?, data));
     // Its scripts have tabs.
     written(|out| render(Html::new(out, Report::default()), data));
 }
 
 fn render(mut renderer: impl Renderer, data: &[u8]) -> io::Result<()> {
     let (mut summary, mut judge) = (Summary::default(), Judge::new(Policy::default()));
-    renderer.begin()?;
     let each = |record: &Record<'_>| {
         let record = judge.judge(record.clone());
         summary.add(&record);
-        renderer.file(&record).expect("writing to memory");
+        record.hand_over(&mut renderer).expect("writing to memory");
     };
     report::read(data, each).expect("read before");
-    renderer.end(&summary)
+    renderer.finish(&summary)
 }
 
 /// Checks that every finding has one cause.

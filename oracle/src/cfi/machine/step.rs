@@ -18,7 +18,8 @@ impl Machine<'_> {
     ) -> Result<Step, CfiErrorKind> {
         match self.instructions.decode()? {
             Instruction::Nop => {}
-            Instruction::ArgsSize(_) | Instruction::WindowSave => self.traces.add(Traces::ESCAPE),
+            Instruction::ArgsSize(size) => self.args_size(size),
+            Instruction::WindowSave => self.traces.add(Traces::ESCAPE),
             Instruction::AdvanceLoc(delta) => return self.advance(delta),
             Instruction::SetLoc(place) => return Ok(Step::MoveTo(place)),
             Instruction::DefCfa(register, offset) => self.cfa(register, offset.cast_signed()),

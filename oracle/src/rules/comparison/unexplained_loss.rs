@@ -9,10 +9,10 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Page {
         summary: "SFrame describes all code that CFI describes, unless SFrame cannot express it",
         consequence: "Stack traces through the function end or skip frames, although nothing in \
-                      it is unusual.",
+                      its CFI is unusual.",
         remedy: "Check whether the object was assembled without --gsframe or with another version than the \
                  others (linkers drop those sections), and whether a linker script discards .sframe. In \
-                 assembly, look for .cfi_label and for a .cfi_escape that spells a directive: GNU as skips \
+                 assembly, look for a .cfi_escape that spells a directive, and in a stripped file for .cfi_label: GNU as skips \
                  the function, and the CFI shows no trace of either.",
         source: "V3 1; observed: GNU ld from 2.46 on and mold leave out inputs of another version",
         example: "a library with one object that was assembled without --gsframe",

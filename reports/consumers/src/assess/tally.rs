@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Frame, Named};
 
-use super::specification::{Range, Specification};
+use super::specification::{Says, Specification};
 use super::{Bytes, Example, Functions, Kind, kind_of};
-use crate::answer::{Answer, Found};
+use crate::answer::{Answer, Found, Stop, StopKind};
+
+/// The specification cannot read the row, so that the consumer's answer can be neither right nor wrong.
+const WITHOUT_TRUTH: Stop =
+    Stop::undecided("the specification cannot read the function or its row");
 
 /// What was seen of a function so far.
 #[derive(Debug, Default)]
@@ -61,6 +65,14 @@ pub(super) struct Tally {
     functions: BTreeMap<u32, Seen>,
     /// The first PC at which there is a row where the specification has none, and the answer.
     beyond: Option<(u64, Found)>,
+    /// Whether the consumer's errors are reports, and it has one where the specification cannot read the section either.
+    reports: bool,
+    has_reported: bool,
+}
+
+/// Whether a stop counts whatever the specification says.
+const fn is_decided(kind: StopKind) -> bool {
+    matches!(kind, StopKind::Crash | StopKind::DropsSection | StopKind::Undecided)
 }
 
 /// Whether two rows lead to the same caller. Of outermost frames, nothing else is compared.
@@ -102,45 +114,89 @@ const fn rank(kind: Kind) -> u8 {
 }
 
 impl Tally {
-    /// Without any PC.
-    pub(super) fn new(machine: Abi) -> Tally {
-        Tally { machine, bytes: Bytes::default(), functions: BTreeMap::new(), beyond: None }
+    /// Without any PC. `reports` is [`Page::reports_errors`](crate::Page).
+    pub(super) fn new(machine: Abi, reports: bool) -> Tally {
+        let (bytes, functions) = (Bytes::default(), BTreeMap::new());
+        Tally { machine, bytes, functions, beyond: None, reports, has_reported: false }
     }
 
-    /// Adds the PCs from `start` up to `end`, which have one answer.
-    pub(super) fn add(&mut self, start: u64, end: u64, row: Option<Range>, answer: Answer) {
-        let length = end - start;
-        let Some(row) = row else {
-            if let Ok(found) = answer {
-                self.bytes.beyond = self.bytes.beyond.saturating_add(length);
-                self.beyond.get_or_insert((start, found));
+    /// Whether the consumer has reported an error where the specification cannot read the section either.
+    pub(super) const fn has_reported(&self) -> bool {
+        self.has_reported
+    }
+
+    /// Adds PCs with one answer, of which this is the first.
+    pub(super) fn add(&mut self, pc: u64, count: u64, at: Option<(u32, Says)>, answer: Answer) {
+        match at {
+            Some((function, Says::Row(row))) => self.compare(pc, count, function, &row, answer),
+            Some((function, Says::Unreadable)) => {
+                let stop = self.without_truth(answer);
+                self.stop(pc, count, function, stop);
             }
-            return;
-        };
-        let (count, fault) = match answer {
-            Ok(found) if agree(&row.frame, &found.frame) => (&mut self.bytes.same, None),
-            Ok(found) => {
-                let reason = Reason::Rows(found.frame, row.frame);
-                (&mut self.bytes.other, Some((Kind::Misread, reason)))
-            }
-            Err(stop) => {
-                let kind = kind_of(stop.kind);
-                let count = match kind {
-                    Kind::Crash => &mut self.bytes.crash,
-                    Kind::Undecided => &mut self.bytes.undecided,
-                    _ => &mut self.bytes.none,
-                };
-                (count, Some((kind, Reason::Stop(stop.reason))))
-            }
-        };
-        *count = count.saturating_add(length);
-        let seen = self.functions.entry(row.function).or_default();
-        match fault {
-            None => seen.found = true,
-            Some((kind, reason)) => {
-                seen.faults.entry(kind).or_insert((start, reason));
+            Some((_, Says::Nothing)) | None => {
+                if let Ok(found) = answer {
+                    self.bytes.beyond = self.bytes.beyond.saturating_add(count);
+                    self.beyond.get_or_insert((pc, found));
+                }
             }
         }
+    }
+
+    /// Adds PCs of which it is not known whether a function covers them.
+    pub(super) fn add_unknown(&mut self, count: u64, answer: Answer) {
+        let bytes = match answer.map_err(|stop| stop.kind) {
+            Err(StopKind::Crash) => &mut self.bytes.crash,
+            Ok(_) | Err(StopKind::Undecided) => &mut self.bytes.undecided,
+            Err(StopKind::Error) => {
+                self.has_reported |= self.reports;
+                return;
+            }
+            Err(_) => return,
+        };
+        *bytes = bytes.saturating_add(count);
+    }
+
+    fn compare(&mut self, pc: u64, count: u64, function: u32, row: &Frame, answer: Answer) {
+        match answer {
+            Ok(found) if agree(row, &found.frame) => {
+                self.bytes.same = self.bytes.same.saturating_add(count);
+                self.functions.entry(function).or_default().found = true;
+            }
+            Ok(found) => {
+                self.bytes.other = self.bytes.other.saturating_add(count);
+                self.fault(pc, function, Kind::Misread, Reason::Rows(found.frame, *row));
+            }
+            Err(stop) => self.stop(pc, count, function, stop),
+        }
+    }
+
+    /// What counts where the specification cannot read the function. A crash is one there, too, and so is an error that is
+    /// reported, or for which the section is dropped.
+    fn without_truth(&mut self, answer: Answer) -> Stop {
+        match answer {
+            Err(stop) if is_decided(stop.kind) => stop,
+            Err(stop) if stop.kind == StopKind::Error && self.reports => {
+                self.has_reported = true;
+                stop
+            }
+            Ok(_) | Err(_) => WITHOUT_TRUTH,
+        }
+    }
+
+    fn stop(&mut self, pc: u64, count: u64, function: u32, stop: Stop) {
+        let kind = kind_of(stop.kind);
+        let bytes = match kind {
+            Kind::Crash => &mut self.bytes.crash,
+            Kind::Undecided => &mut self.bytes.undecided,
+            _ => &mut self.bytes.none,
+        };
+        *bytes = bytes.saturating_add(count);
+        self.fault(pc, function, kind, Reason::Stop(stop.reason));
+    }
+
+    fn fault(&mut self, pc: u64, function: u32, kind: Kind, reason: Reason) {
+        let seen = self.functions.entry(function).or_default();
+        seen.faults.entry(kind).or_insert((pc, reason));
     }
 
     /// The counts, and the first function of each kind in the order of the table.

@@ -6,11 +6,11 @@ use sframe_validator::unwind::Frame;
 
 use super::{Library, Release};
 use crate::answer::{Answer, Found, Stop};
-use crate::consumer::{Opening, Reader};
+use crate::consumer::{Lookups, Opening, Places, Reader};
 use crate::index::Index;
 use crate::input::Input;
 use crate::rows::{Rows, Step, Work};
-use crate::table::{Extent, NO_FUNCTION, boundaries};
+use crate::table::{Extent, NO_FUNCTION, places};
 
 /// An input of a link. Relocations say where its functions are.
 struct Inputs<'a> {
@@ -71,35 +71,53 @@ impl<'a> Inputs<'a> {
 }
 
 impl Reader for Inputs<'_> {
-    fn boundaries(&self) -> Vec<u64> {
-        let work = Work::of(self.library.data.len());
+    fn places(&self) -> Places {
+        let work = Work::of_kept(self.library.data.len());
         let all = self.functions.iter().zip(0..);
         let functions = all.filter_map(|(of, index)| {
             let of = (*of)?;
             Some((of.extent, self.rows(index, &of, &work)))
         });
-        boundaries(self.library.data.len(), functions)
+        let list = places(functions);
+        Places { list, is_complete: !work.is_spent(), ..Places::default() }
     }
 
-    fn answers(&self, addresses: &[u64], give: &mut dyn FnMut(Answer)) {
+    fn lookups(&self) -> Box<dyn Lookups + '_> {
         let work = Work::of(self.library.data.len());
-        let mut last: Option<(u32, Rows)> = None;
-        let mut answer = |pc: u64| {
-            let index = self.index.find(pc)?;
-            let of = self.function(index).ok_or(NO_FUNCTION)?;
-            let Extent { start, size, block } = of.extent;
-            let offset = u32::try_from(pc.wrapping_sub(start)).unwrap_or(u32::MAX);
-            if offset >= size {
-                return Err(NO_FUNCTION);
-            }
-            if last.as_ref().is_none_or(|(at, _)| *at != index) {
-                last = Some((index, self.rows(index, &of, &work)));
-            }
-            let rows = last.as_ref().map(|(_, rows)| rows).ok_or(NO_FUNCTION)?;
-            let masked = offset.checked_rem(u32::from(block)).unwrap_or(offset);
-            let frame = rows.before_next(masked)?;
-            Ok::<_, Stop>(Found { function: index, start, frame })
-        };
-        addresses.iter().for_each(|pc| give(answer(*pc)));
+        Box::new(InputLookups { inputs: self, work, last: None })
+    }
+}
+
+/// Lookups in what the linker copies.
+struct InputLookups<'i, 'a> {
+    inputs: &'i Inputs<'a>,
+    work: Work,
+    /// The rows of the function that was found last.
+    last: Option<(u32, Rows)>,
+}
+
+impl InputLookups<'_, '_> {
+    fn find(&self, pc: u64) -> Result<(u32, Copied, u32), Stop> {
+        let index = self.inputs.index.find(pc)?;
+        let of = self.inputs.function(index).ok_or(NO_FUNCTION)?;
+        let offset = u32::try_from(pc.wrapping_sub(of.extent.start)).unwrap_or(u32::MAX);
+        if offset >= of.extent.size { Err(NO_FUNCTION) } else { Ok((index, of, offset)) }
+    }
+}
+
+impl Lookups for InputLookups<'_, '_> {
+    fn answer(&mut self, pc: u64) -> Answer {
+        let (index, of, offset) = self.find(pc)?;
+        if self.last.as_ref().is_none_or(|(at, _)| *at != index) {
+            self.last = Some((index, self.inputs.rows(index, &of, &self.work)));
+        }
+        let rows = self.last.as_ref().map(|(_, rows)| rows).ok_or(NO_FUNCTION)?;
+        let Extent { start, block, .. } = of.extent;
+        let masked = offset.checked_rem(u32::from(block)).unwrap_or(offset);
+        Ok(Found { function: index, start, frame: rows.before_next(masked)? })
+    }
+
+    fn period(&mut self, pc: u64) -> u64 {
+        self.find(pc).map_or(1, |(_, of, _)| of.extent.period())
     }
 }

@@ -1,4 +1,4 @@
-//! glibc 2.43: `backtrace`, if glibc was configured with `--enable-sframe`.
+//! glibc 2.43 and 2.44: `backtrace`, if glibc was configured with `--enable-sframe`.
 
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Frame, Recovery};
@@ -15,13 +15,15 @@ use crate::table::{Extent, NO_FUNCTION, Table, TableReader};
 
 static PAGE: Page = Page {
     name: "glibc-2.43",
+    also: &["glibc-2.44"],
     title: "backtrace() of the GNU C library, built with --enable-sframe (off by default)",
-    versions: "2.43",
-    source: "glibc 2.43 (Debian glibc-source 2.43-7): sysdeps/generic/sframe-read.c, sframe.c, debug/backtrace.c",
+    versions: "2.43 and 2.44, whose readers are the same to the byte",
+    source: "glibc 2.43 (Debian glibc-source 2.43-7; the files of 2.44-3 are the same): sysdeps/generic/sframe-read.c, sframe.c, debug/backtrace.c",
     reads: &[2],
     machines: &[Abi::Amd64, Abi::Aarch64Little],
     without_row: "it discards the frames and walks the whole stack again with DWARF CFI",
     subtracts_one: Some(false),
+    reports_errors: false,
     statements: &[
         Statement::proved(
             Subject::Versions,
@@ -65,24 +67,24 @@ static PAGE: Page = Page {
     ],
     faults: &[
         Fault::proved(
-            "2.43",
+            "2.43 and 2.44",
             "a repeated block of size 0 divides by zero, which ends the process on AMD64",
         ),
         Fault::proved(
-            "2.43",
+            "2.43 and 2.44",
             "the tables are read from the end of the header, whatever fdeoff and freoff are",
         ),
-        Fault::proved("2.43", "a section that ends too early is read beyond its end"),
+        Fault::proved("2.43 and 2.44", "a section that ends too early is read beyond its end"),
         Fault::proved(
-            "2.43",
+            "2.43 and 2.44",
             "distances of 2 GiB or more between the section and the code are truncated to 32 bits",
         ),
         Fault::by_reading(
-            "2.43",
+            "2.43 and 2.44",
             "on AArch64, a signed return address is not authenticated or stripped",
         ),
         Fault::by_reading(
-            "2.43",
+            "2.43 and 2.44",
             "its configure test accepts an assembler that writes version 3, which it cannot read",
         ),
     ],
@@ -282,6 +284,15 @@ impl Table for Section<'_> {
         let block = if entry.info & 0x10 != 0 { entry.block } else { 0 };
         let start = self.address.wrapping_add_signed(i64::from(start));
         Some(Extent { start, size: entry.size, block })
+    }
+
+    /// Where addresses relative to the section change their sign.
+    fn other_places(&self) -> Vec<u64> {
+        vec![self.address.wrapping_add(1 << 31)]
+    }
+
+    fn wraps(&self) -> bool {
+        true
     }
 
     fn find(&self, pc: u64) -> Result<u32, Stop> {

@@ -5,7 +5,7 @@ use sframe_validator::unwind::Frame;
 
 use crate::answer::{Answer, Found, Stop};
 use crate::bytes::Bytes;
-use crate::consumer::{Consumer, Opening, Reader};
+use crate::consumer::{Consumer, Lookups, Opening, Places, Reader};
 use crate::frames::{cfa, saved, unsigned};
 use crate::header::{Header, MAGIC, PCREL, SIZE, SORTED};
 use crate::input::Input;
@@ -14,6 +14,7 @@ use crate::rows::{SPENT, Work};
 
 static PAGE: Page = Page {
     name: "java-profiler",
+    also: &[],
     title: "DataDog's profiler for Java, native frames",
     versions: "the sources of spring 2026",
     source: "DataDog/java-profiler d034fcaf: ddprof-lib/src/main/cpp/sframe.cpp, sframe.h, codeCache.cpp",
@@ -21,6 +22,7 @@ static PAGE: Page = Page {
     machines: &[Abi::Amd64, Abi::Aarch64Little],
     without_row: "it takes the previous record in the library, or before the first one a frame with a frame pointer",
     subtracts_one: None,
+    reports_errors: false,
     statements: &[
         Statement::proved(
             Subject::Versions,
@@ -259,12 +261,22 @@ impl List {
 }
 
 impl Reader for List {
-    fn boundaries(&self) -> Vec<u64> {
-        let address = |record: &Record| u64::from(record.place);
-        self.records.iter().map(address).collect()
+    fn places(&self) -> Places {
+        let list = self.records.iter().map(|record| u64::from(record.place)).collect();
+        Places { list, wraps: true, is_complete: !self.spent, ..Places::default() }
     }
 
-    fn answers(&self, addresses: &[u64], give: &mut dyn FnMut(Answer)) {
-        addresses.iter().for_each(|pc| give(self.find(*pc)));
+    fn lookups(&self) -> Box<dyn Lookups + '_> {
+        Box::new(self)
+    }
+}
+
+impl Lookups for &List {
+    fn answer(&mut self, pc: u64) -> Answer {
+        self.find(pc)
+    }
+
+    fn period(&mut self, _: u64) -> u64 {
+        1
     }
 }

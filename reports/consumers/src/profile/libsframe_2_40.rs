@@ -3,17 +3,18 @@
 use sframe_validator::Abi;
 use sframe_validator::unwind::Frame;
 
-use super::libsframe_2_44::{find, relative};
+use super::libsframe_2_44::{find, other_places, relative};
 use crate::answer::Stop;
 use crate::consumer::{Consumer, Objects, Opening};
 use crate::input::Input;
 use crate::library::{self, Entry, Library, Release, open_input};
 use crate::page::{Fault, Page, Statement, Subject};
-use crate::rows::{NO_ROW, Rows, SPENT, Work};
+use crate::rows::{NO_ROW, Rows, SPENT, Step, Work};
 use crate::table::{Extent, Table, TableReader};
 
 static PAGE: Page = Page {
     name: "libsframe-2.40",
+    also: &["binutils-2.40"],
     title: "libsframe of GNU binutils, and with it readelf, objdump and ld",
     versions: "2.40",
     source: "binutils 2.40 (Debian binutils-source 2.40-2): libsframe/sframe.c",
@@ -21,6 +22,7 @@ static PAGE: Page = Page {
     machines: &[Abi::Amd64, Abi::Aarch64Little, Abi::Aarch64Big],
     without_row: "it returns an error code",
     subtracts_one: None,
+    reports_errors: true,
     statements: &[
         Statement::proved(
             Subject::Versions,
@@ -104,12 +106,18 @@ struct Section<'a>(Library<'a>);
 
 impl Section<'_> {
     fn scan(&self, entry: &Entry, rows: &Rows, pc: i32, work: &Work) -> Result<Frame, Stop> {
+        if !entry.repeats()
+            && let Some(offset) = Self::plain_offset(entry, rows, pc)
+        {
+            let is_after_all = rows.failure().is_none() && offset >= entry.size;
+            let is_last = rows.steps().last().is_none_or(|last| last.start <= offset);
+            return if is_after_all && is_last { Err(NO_ROW) } else { rows.before_next(offset) };
+        }
         let mask = if entry.repeats() { 0xff } else { u32::MAX };
         let start = i32::try_from(entry.start).unwrap_or(0).cast_unsigned();
         let place = |offset: u32| start.wrapping_add(offset) & mask;
         let pc = pc.cast_unsigned() & mask;
         let steps = rows.steps();
-        let failure = rows.failure();
         for (index, step) in steps.iter().enumerate() {
             if !work.take() {
                 return Err(SPENT);
@@ -118,20 +126,39 @@ impl Section<'_> {
                 return Err(NO_ROW);
             }
             let is_last = u32::try_from(index + 1).is_ok_and(|count| count == entry.rows);
-            let end = if is_last {
-                entry.size
-            } else {
-                let Some(next) = steps.get(index + 1) else { break };
-                if next.frame.is_err_and(|stop| stop == library::TOO_MANY_WORDS) {
-                    return Err(library::TOO_MANY_WORDS);
-                }
-                next.start
+            let end = match steps.get(index + 1) {
+                _ if is_last => entry.size,
+                Some(next) => next.start,
+                None => break,
             };
             if place(end) > pc {
                 return step.frame;
             }
         }
-        Err(failure.unwrap_or(NO_ROW))
+        Err(rows.failure().unwrap_or(NO_ROW))
+    }
+
+    /// The offset of a PC if rows ascend and no address wraps: a scan from the first row for each PC would take quadratic time.
+    fn plain_offset(entry: &Entry, rows: &Rows, pc: i32) -> Option<u32> {
+        let start = i32::try_from(entry.start).ok()?;
+        let last = rows.steps().last().map_or(entry.size, |last| last.start.max(entry.size));
+        start.cast_unsigned().checked_add(last)?;
+        let offset = u32::try_from(pc.checked_sub(start)?).ok()?;
+        (rows.ascend() && (start < 0) == (pc < 0)).then_some(offset)
+    }
+
+    /// The rows before the first that has too many words: it is an error for the row before it, too.
+    fn usable(rows: Rows) -> Rows {
+        let is_too_long =
+            |step: &Step| step.frame.is_err_and(|stop| stop == library::TOO_MANY_WORDS);
+        let mut steps = rows.steps().iter().enumerate();
+        let Some((cut, _)) = steps.find(|(index, step)| *index > 0 && is_too_long(step)) else {
+            return rows;
+        };
+        let mut usable = Rows::default();
+        rows.steps().iter().take(cut).for_each(|step| usable.push(*step));
+        usable.fail(library::TOO_MANY_WORDS);
+        usable
     }
 }
 
@@ -146,12 +173,21 @@ impl Table for Section<'_> {
 
     fn extent(&self, index: u32) -> Option<Extent> {
         let entry = self.0.entry(index).ok()?;
-        let mut extent = self.0.extent(entry.start, &entry);
-        // Version 1 does not record the size of blocks, and the lowest 8 bits repeat.
-        if entry.repeats() {
-            extent.block = 16;
-        }
-        Some(extent)
+        Some(self.0.extent(entry.start, &entry))
+    }
+
+    /// Version 1 does not record the size of blocks, and the lowest 8 bits of addresses select a row.
+    fn period(&self, index: u32) -> u64 {
+        let repeats = self.0.entry(index).is_ok_and(|entry| entry.repeats());
+        if repeats { 256 } else { 1 }
+    }
+
+    fn other_places(&self) -> Vec<u64> {
+        other_places(&self.0)
+    }
+
+    fn wraps(&self) -> bool {
+        true
     }
 
     fn find(&self, pc: u64) -> Result<u32, Stop> {
@@ -159,7 +195,8 @@ impl Table for Section<'_> {
     }
 
     fn rows(&self, index: u32, work: &Work) -> Rows {
-        self.0.entry(index).map_or_else(Rows::failed, |entry| self.0.rows(&entry, work))
+        let rows = |entry| Self::usable(self.0.rows(&entry, work));
+        self.0.entry(index).map_or_else(Rows::failed, rows)
     }
 
     fn select(&self, index: u32, rows: &Rows, pc: u64, work: &Work) -> Result<Frame, Stop> {

@@ -14,6 +14,15 @@ use crate::table::{Extent, NO_FUNCTION, Table, TableReader};
 
 static PAGE: Page = Page {
     name: "libsframe-2.44",
+    also: &[
+        "libsframe-2.41",
+        "libsframe-2.42",
+        "libsframe-2.43",
+        "binutils-2.41",
+        "binutils-2.42",
+        "binutils-2.43",
+        "binutils-2.44",
+    ],
     title: "libsframe of GNU binutils, and with it readelf, objdump and ld",
     versions: "2.41 to 2.44",
     source: "binutils 2.44 (Debian binutils-source 2.44-3): libsframe/sframe.c",
@@ -21,6 +30,7 @@ static PAGE: Page = Page {
     machines: &[Abi::Amd64, Abi::Aarch64Little, Abi::Aarch64Big],
     without_row: "it returns an error code",
     subtracts_one: None,
+    reports_errors: true,
     statements: &[
         Statement::proved(
             Subject::Versions,
@@ -149,6 +159,12 @@ pub(super) fn find(library: &Library<'_>, pc: u64) -> Result<u32, Stop> {
     Err(NO_FUNCTION)
 }
 
+/// The section, where relative addresses change their sign, and the ends of what 32 bits can express.
+pub(super) fn other_places(library: &Library<'_>) -> Vec<u64> {
+    let end = library.address.wrapping_add(1 << 31);
+    vec![library.address, end, library.address.wrapping_sub(1 << 31)]
+}
+
 /// A PC relative to the section, which has 32 bits in the interface.
 pub(super) fn relative(library: &Library<'_>, pc: u64) -> Result<i32, Stop> {
     i32::try_from(pc.wrapping_sub(library.address).cast_signed()).map_err(|_| NO_FUNCTION)
@@ -206,6 +222,14 @@ impl Table for Section<'_> {
     fn extent(&self, index: u32) -> Option<Extent> {
         let entry = self.0.entry(index).ok()?;
         Some(self.0.extent(entry.start, &entry))
+    }
+
+    fn other_places(&self) -> Vec<u64> {
+        other_places(&self.0)
+    }
+
+    fn wraps(&self) -> bool {
+        true
     }
 
     fn find(&self, pc: u64) -> Result<u32, Stop> {

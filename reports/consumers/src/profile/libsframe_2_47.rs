@@ -14,6 +14,7 @@ use crate::table::{Extent, NO_FUNCTION, Table, TableReader};
 
 static PAGE: Page = Page {
     name: "libsframe-2.47",
+    also: &["libsframe-2.46", "binutils-2.46", "binutils-2.47"],
     title: "libsframe of GNU binutils, and with it readelf, objdump and ld",
     versions: "2.46 to 2.47.50",
     source: "binutils 2.47.50.20261021 (Debian binutils-source): libsframe/sframe.c",
@@ -21,6 +22,7 @@ static PAGE: Page = Page {
     machines: &Abi::ALL,
     without_row: "it returns an error code",
     subtracts_one: None,
+    reports_errors: true,
     statements: &[
         Statement::proved(
             Subject::Versions,
@@ -155,6 +157,15 @@ impl Table for Section<'_> {
     fn extent(&self, index: u32) -> Option<Extent> {
         let entry = self.0.entry(index).ok()?;
         Some(self.0.extent(self.0.relative_start(index, &entry), &entry))
+    }
+
+    /// Where addresses relative to the section change their sign.
+    fn other_places(&self) -> Vec<u64> {
+        vec![self.0.address.wrapping_add(1 << 63)]
+    }
+
+    fn wraps(&self) -> bool {
+        true
     }
 
     fn find(&self, pc: u64) -> Result<u32, Stop> {

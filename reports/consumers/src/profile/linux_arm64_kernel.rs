@@ -12,13 +12,15 @@ use crate::table::TableReader;
 
 static PAGE: Page = Page {
     name: "linux-arm64-kernel",
-    title: "the Linux kernel's own stack on arm64, for livepatch (series, not in 7.2)",
-    versions: "v6 of the series of 2026",
-    source: "dylanbhatch/linux 86d1f1a2, the series \"unwind, arm64: add sframe unwinder for kernel\", v6: kernel/unwind/sframe.c, arch/arm64/kernel/stacktrace.c, module.c",
+    also: &[],
+    title: "the Linux kernel's own stack on arm64, for livepatch (a series, not in Linux 7.3-rc7)",
+    versions: "lookups: snapshot 86d1f1a2 of the series of 2026; the walker: 3aeff799, as v6 to v8 describe it",
+    source: "dylanbhatch/linux 86d1f1a2, the series \"unwind, arm64: add sframe unwinder for kernel\": kernel/unwind/sframe.c, arch/arm64/kernel/module.c; 3aeff799: arch/arm64/kernel/stacktrace.c",
     reads: &[3],
     machines: &[Abi::Aarch64Little],
-    without_row: "the trace is unreliable, and livepatch refuses",
+    without_row: "it follows the frame pointer, the trace is unreliable, and livepatch refuses",
     subtracts_one: Some(false),
+    reports_errors: false,
     statements: &[
         Statement::proved(
             Subject::Versions,
@@ -40,7 +42,19 @@ static PAGE: Page = Page {
             Subject::Lookup,
             "functions and rows are found as for user programs; a bad row is an error, and the section stays",
         ),
-        Statement::by_reading(Subject::Limits, "FP, SP and CFA are aligned to 8"),
+        Statement::by_reading(
+            Subject::Lookup,
+            "rows are used for the frame that an interrupt or another exception has stopped only; other frames by their frame records",
+        ),
+        Statement::by_reading(
+            Subject::Limits,
+            "FP is aligned to 8, and the CFA to 16; an FP that is the CFA's base is not below SP",
+        ),
+        Statement::by_reading(
+            Subject::Limits,
+            "3aeff799 tests the CFA with the mask 0x15 in place of 15, and so refuses odd multiples of 16",
+        ),
+        Statement::by_reading(Subject::Decoding, "flexible rules end the walk"),
         Statement::by_reading(
             Subject::EndOfStack,
             "the stack ends at a final frame record; a row without words is an error",

@@ -16,13 +16,15 @@ use crate::table::{Extent, NO_FUNCTION, Table, TableReader};
 
 static PAGE: Page = Page {
     name: "linux-user-v2",
-    title: "stacks of user programs in the Linux kernel, series that reads version 2 (not merged)",
+    also: &[],
+    title: "stacks of user programs in the Linux kernel, series that reads version 2 (superseded; nothing of it is in Linux 7.3-rc7)",
     versions: "v6 to v10 of the series",
     source: "thesamesam/linux 434a88819877: kernel/unwind/sframe.c, sframe.h, user.c",
     reads: &[2],
     machines: &[Abi::Amd64],
     without_row: "it follows the frame pointer",
     subtracts_one: Some(false),
+    reports_errors: false,
     statements: &[
         Statement::proved(
             Subject::Versions,
@@ -246,6 +248,16 @@ impl Table for Section<'_> {
         let entry = self.entry(index).ok()?;
         let block = if entry.info & 0x10 != 0 { entry.block } else { 0 };
         Some(Extent { start: self.start(&entry), size: entry.size, block })
+    }
+
+    /// The ends of the text, and where addresses relative to the section change their sign.
+    fn other_places(&self) -> Vec<u64> {
+        let (start, end) = self.text;
+        vec![start, end.saturating_add(1), self.address, self.address.wrapping_add(1 << 31)]
+    }
+
+    fn wraps(&self) -> bool {
+        true
     }
 
     fn find(&self, pc: u64) -> Result<u32, Stop> {

@@ -12,13 +12,15 @@ use crate::table::TableReader;
 
 static PAGE: Page = Page {
     name: "linux-user-v3",
-    title: "stacks of user programs in the Linux kernel, series that reads version 3 (not in 7.2)",
-    versions: "the series of 2026 with flexible rows and the system call stacktrace_setup",
+    also: &[],
+    title: "stacks of user programs in the Linux kernel, series that reads version 3 (not in Linux 7.3-rc7)",
+    versions: "snapshot 3231d5c5 of 2026, with flexible rows and the system call stacktrace_setup; v14 of the series (5 May 2026) has flexible rules for FP and RA, too, and was not run",
     source: "dylanbhatch/linux 3231d5c571fa: kernel/unwind/sframe.c, sframe.h, user.c",
     reads: &[3],
     machines: &[Abi::Amd64],
     without_row: "it follows the frame pointer, where the machine has one",
     subtracts_one: Some(false),
+    reports_errors: false,
     statements: &[
         Statement::proved(
             Subject::Versions,

@@ -4,7 +4,7 @@ use sframe_validator::unwind::{Frame, Recovery};
 use sframe_validator::{Abi, Endian};
 
 use crate::answer::Stop;
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, OUTSIDE};
 use crate::consumer::{Consumer, Opening};
 use crate::frames::{cfa, saved};
 use crate::header::{Header, MAGIC, PCREL};
@@ -16,13 +16,15 @@ use crate::table::{Extent, NO_FUNCTION, Table, TableReader};
 
 static PAGE: Page = Page {
     name: "llvm-23",
+    also: &["llvm-22", "llvm-24"],
     title: "LLVM's SFrameParser and llvm-readobj",
-    versions: "22 and 23",
-    source: "LLVM 23: llvm/lib/Object/SFrameParser.cpp, llvm/include/llvm/Object/SFrameParser.h",
+    versions: "22 to 24",
+    source: "LLVM 23; trunk of October 2026 (24) did the same wherever its tools were tried: llvm/lib/Object/SFrameParser.cpp, llvm/include/llvm/Object/SFrameParser.h",
     reads: &[2],
     machines: &[Abi::Amd64, Abi::Aarch64Little, Abi::Aarch64Big],
     without_row: "it reports an error, and continues with the next function",
     subtracts_one: None,
+    reports_errors: true,
     statements: &[
         Statement::proved(
             Subject::Versions,
@@ -49,18 +51,18 @@ static PAGE: Page = Page {
     ],
     faults: &[
         Fault::proved(
-            "22 and 23",
+            "22 to 24",
             "version 3 is refused, although GNU as 2.46 and later write nothing else",
         ),
         Fault::proved(
-            "22 and 23",
+            "22 to 24",
             "freoff is ignored: rows are read from the end of the function table",
         ),
         Fault::proved(
-            "22 and 23",
+            "22 to 24",
             "whether RA is fixed depends on the ABI only, and a fixed FP offset is ignored",
         ),
-        Fault::proved("22 and 23", "words of s390x are not scaled"),
+        Fault::proved("22 to 24", "words of s390x are not scaled"),
     ],
     producers: &["write version 2, with llvm-mc --gsframe or GNU as 2.45 or earlier"],
 };
@@ -216,7 +218,7 @@ impl Table for Section<'_> {
                 }
                 Err(stop) => {
                     // A read outside the section is an error.
-                    rows.fail(if stop == SPENT { stop } else { Stop::error(stop.reason) });
+                    rows.fail(if stop == OUTSIDE { TRUNCATED } else { stop });
                     break;
                 }
             }

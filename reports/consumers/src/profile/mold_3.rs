@@ -6,16 +6,17 @@ use sframe_validator::{Abi, Placement, Section as StoredSection};
 
 use crate::answer::{Answer, Found, Stop};
 use crate::bytes::Bytes;
-use crate::consumer::{Consumer, Objects, Opening, Reader};
+use crate::consumer::{Consumer, Lookups, Objects, Opening, Places, Reader};
 use crate::header::{Header, MAGIC};
 use crate::index::Index;
 use crate::input::Input;
 use crate::page::{Fault, Page, Statement, Subject};
 use crate::rows::{Rows, SPENT, Step, Work};
-use crate::table::{Extent, NO_FUNCTION, boundaries};
+use crate::table::{Extent, NO_FUNCTION, places};
 
 static PAGE: Page = Page {
     name: "mold-3",
+    also: &["mold-2.42"],
     title: "the linker mold, which merges the sections of objects into one",
     versions: "2.42 to 3.0",
     source: "rui314/mold 011e194896a2: src/input_files.rs (parse_sframe), src/chunks/sframe.rs",
@@ -23,6 +24,7 @@ static PAGE: Page = Page {
     machines: &[Abi::Amd64, Abi::Aarch64Little, Abi::Aarch64Big, Abi::S390x],
     without_row: "it leaves the function out of the merged section",
     subtracts_one: None,
+    reports_errors: false,
     statements: &[
         Statement::proved(
             Subject::Versions,
@@ -81,9 +83,10 @@ impl Consumer for Mold {
 
 /// The functions, as mold copies them.
 struct Section {
-    length: usize,
     functions: Vec<Copied>,
     index: Index,
+    /// Whether all rows were read.
+    is_complete: bool,
 }
 
 /// A function and its rows, with the meaning that they have after mold's own header.
@@ -115,7 +118,7 @@ fn open(input: &Input<'_>) -> Result<Section, Stop> {
     let functions = copy(input, &work)?;
     let starts = functions.iter().map(|function| function.extent.start);
     let index = Index::of(starts.zip(0..));
-    Ok(Section { length: input.bytes.len(), functions, index })
+    Ok(Section { functions, index, is_complete: !work.is_spent() })
 }
 
 /// Walks over a function's rows, as mold does to know how many bytes to copy.
@@ -195,29 +198,35 @@ impl Section {
     }
 }
 
-impl Reader for Section {
-    fn boundaries(&self) -> Vec<u64> {
-        boundaries(
-            self.length,
-            self.functions.iter().map(|function| (function.extent, &function.rows)),
-        )
-    }
-
-    fn answers(&self, addresses: &[u64], give: &mut dyn FnMut(Answer)) {
-        addresses.iter().for_each(|pc| give(self.find(*pc)));
+impl Section {
+    fn find(&self, pc: u64) -> Result<(u32, &Copied, u32), Stop> {
+        let index = self.index.find(pc)?;
+        let found = self.function(index)?;
+        let offset = u32::try_from(pc.wrapping_sub(found.extent.start)).unwrap_or(u32::MAX);
+        if offset >= found.extent.size { Err(NO_FUNCTION) } else { Ok((index, found, offset)) }
     }
 }
 
-impl Section {
-    fn find(&self, pc: u64) -> Answer {
-        let index = self.index.find(pc)?;
-        let Copied { extent, rows } = self.function(index)?;
-        let offset = u32::try_from(pc.wrapping_sub(extent.start)).unwrap_or(u32::MAX);
-        if offset >= extent.size {
-            return Err(NO_FUNCTION);
-        }
+impl Reader for Section {
+    fn places(&self) -> Places {
+        let functions = self.functions.iter();
+        let list = places(functions.map(|function| (function.extent, &function.rows)));
+        Places { list, is_complete: self.is_complete, ..Places::default() }
+    }
+
+    fn lookups(&self) -> Box<dyn Lookups + '_> {
+        Box::new(self)
+    }
+}
+
+impl Lookups for &Section {
+    fn answer(&mut self, pc: u64) -> Answer {
+        let (index, Copied { extent, rows }, offset) = self.find(pc)?;
         let masked = offset.checked_rem(u32::from(extent.block)).unwrap_or(offset);
-        let frame = rows.before_next(masked)?;
-        Ok(Found { function: index, start: extent.start, frame })
+        Ok(Found { function: index, start: extent.start, frame: rows.before_next(masked)? })
+    }
+
+    fn period(&mut self, pc: u64) -> u64 {
+        self.find(pc).map_or(1, |(_, found, _)| found.extent.period())
     }
 }

@@ -22,7 +22,7 @@ struct Expected {
 
 /// What a profile expects of one request.
 #[derive(Clone, Debug, PartialEq)]
-enum Outcome {
+pub(crate) enum Outcome {
     Opened,
     Refused,
     Found(Frame),
@@ -92,7 +92,7 @@ fn outcome(answer: Answer) -> Outcome {
     }
 }
 
-fn frame(found: &unwind::Frame) -> Frame {
+pub(crate) fn frame(found: &unwind::Frame) -> Frame {
     let cfa = match found.cfa {
         Cfa::RegisterOffset { register, offset } => Some((register, offset, false)),
         Cfa::Dereference { register, offset } => Some((register, offset, true)),
@@ -122,7 +122,7 @@ fn recovery(found: unwind::Recovery) -> Recovery {
     }
 }
 
-fn agrees(expected: &Outcome, reply: &Reply) -> bool {
+pub(crate) fn agrees(expected: &Outcome, reply: &Reply) -> bool {
     match (expected, reply) {
         (_, Reply::Unsupported) | (Outcome::Undecided, _) | (Outcome::Opened, Reply::Opened(_)) => {
             true
@@ -172,7 +172,7 @@ fn expect(
         || matches!(opening, Opening::Reject(_)) && consumer.page().name == "mold-3";
     let (opening, answers, pcs) = match opening {
         Opening::Accept(reader) => {
-            let pcs = places(reader.boundaries(), most, seed);
+            let pcs = places(reader.places().list, most, seed);
             let answers = pcs.iter().map(|pc| outcome(reader.lookup(*pc))).collect();
             (Outcome::Opened, answers, pcs)
         }
@@ -203,6 +203,18 @@ fn spare(expected: &mut Expected, pcs: &mut Vec<u64>) -> bool {
     !expected.ends
 }
 
+/// Asks about a section, and PCs in it.
+pub(crate) fn question(sample: &Sample, pcs: Vec<u64>) -> Question {
+    let is_big = matches!(sample.machine, Abi::S390x | Abi::Aarch64Big);
+    let section = Section {
+        machine: machine_name(sample.machine).to_owned(),
+        byte_order: if is_big { "big" } else { "little" }.to_owned(),
+        address: Address(sample.address),
+        hex: sample.bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    Question { section, pcs }
+}
+
 /// Compares a profile with a program on sections.
 pub(crate) fn compare(
     consumer: &dyn Consumer,
@@ -220,21 +232,10 @@ pub(crate) fn compare(
             counts.spared += 1;
             continue;
         }
-        let section = Section {
-            machine: machine_name(sample.machine).to_owned(),
-            byte_order: if matches!(sample.machine, Abi::S390x | Abi::Aarch64Big) {
-                "big"
-            } else {
-                "little"
-            }
-            .to_owned(),
-            address: Address(sample.address),
-            hex: sample.bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-        };
         let (pcs, listed) =
             if lists_only(consumer) { (Vec::new(), pcs) } else { (pcs, Vec::new()) };
         lists.push(listed);
-        questions.push(Question { section, pcs });
+        questions.push(question(sample, pcs));
         expectations.push(expected);
     }
     let replies = ask(program, &questions);
@@ -308,13 +309,13 @@ fn has_one_function(bytes: &[u8], address: u64, pc: u64) -> bool {
 }
 
 /// Whether a program lists functions and rows, and looks up no PCs.
-fn lists_only(consumer: &dyn Consumer) -> bool {
+pub(crate) fn lists_only(consumer: &dyn Consumer) -> bool {
     ["llvm-23", "mold-3"].contains(&consumer.page().name)
 }
 
 /// The row at a PC, by a list of functions: of the one that starts last at or before it, the row before the next.
 /// What mold wrote is decoded by a reader of ours, which gives up a function at its first bad row.
-fn look_up(functions: &[Listed], pc: u64, is_decoded_by_us: bool) -> Reply {
+pub(crate) fn look_up(functions: &[Listed], pc: u64, is_decoded_by_us: bool) -> Reply {
     let before = functions.iter().enumerate().filter(|(_, function)| function.start.0 <= pc);
     let last = before.max_by_key(|(index, function)| (function.start.0, *index));
     let Some((_, function)) = last else { return Reply::Nothing };

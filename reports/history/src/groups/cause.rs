@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::instructions;
-use super::{Example, RootCause};
+use super::{Example, MOST, RootCause};
 use crate::changes::FileName;
 use crate::shape;
 use sframe_record::{Difference, Finding, Owner, Record, Severity, UnwindTable, Wrong};
@@ -84,65 +84,91 @@ impl Key {
 }
 
 /// The findings of one file by cause.
-pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
-    let mut causes: HashMap<Key, Findings> = HashMap::new();
-    if record.counts.is_empty() && record.findings.is_empty() {
-        return causes;
+#[derive(Debug)]
+pub(super) struct FileCauses {
+    file: FileName,
+    producers: Vec<String>,
+    causes: HashMap<Key, (Findings, HashSet<u64>)>,
+    /// The findings by rule and known defect.
+    listed: Vec<(String, Option<String>, u64)>,
+}
+
+impl FileCauses {
+    pub(super) fn of(head: &Record<'_>) -> FileCauses {
+        let (file, producers) = (FileName::of(head), producers(head));
+        FileCauses { file, producers, causes: HashMap::new(), listed: Vec::new() }
     }
-    let file = FileName::of(record);
-    let producers = producers(record);
-    let mut listed: HashMap<(&str, Option<&str>), u64> = HashMap::new();
-    let mut functions: HashMap<Key, HashSet<u64>> = HashMap::new();
-    for finding in &record.findings {
+
+    pub(super) fn add(&mut self, head: &Record<'_>, finding: &Finding<'_>) {
         let similar = finding.difference.as_deref().map_or(0, Difference::elsewhere);
         let weight = finding.weight();
-        let of_rule = listed.entry((&finding.rule, finding.known.as_deref())).or_default();
-        *of_rule = of_rule.saturating_add(weight);
-        let key = key(finding, &producers, record.table);
-        if let Some(function) = function(finding) {
-            functions.entry(key.clone()).or_default().insert(function);
-        }
-        let findings = causes.entry(key).or_default();
+        self.list(finding, weight);
+        let key = key(finding, &self.producers, head.table);
+        let is_known = self.causes.len() < MOST || self.causes.contains_key(&key);
+        let key = if is_known { key } else { key.without_shape() };
+        let (findings, functions) = self.causes.entry(key).or_default();
+        functions.extend(function(finding));
         findings.findings = findings.findings.saturating_add(weight);
         findings.functions = findings.functions.saturating_add(similar);
-        findings.keep(example(finding, &file, record.table));
+        findings.keep(example(finding, &self.file, head.table));
     }
-    for (key, functions) in functions {
-        let known = causes.entry(key).or_default();
-        known.functions = known.functions.saturating_add(functions.len() as u64);
-    }
-    for count in &record.counts {
-        let of_rule = (count.rule.as_str(), count.known.as_deref());
-        let of_rule = listed.get(&of_rule).copied().unwrap_or(0);
-        let Some(unlisted) = count.count.checked_sub(of_rule).filter(|n| *n > 0) else { continue };
-        let key = Key {
-            rule: count.rule.as_str().to_owned(),
-            severity: count.severity,
-            producers: producers.clone(),
-            shape: String::new(),
-            instructions: Vec::new(),
-            known: count.known.as_deref().map(str::to_owned),
-            wrong: None,
-            owner: Owner::Unknown,
-            unlisted: true,
+
+    fn list(&mut self, finding: &Finding<'_>, weight: u64) {
+        let (rule, known) = (finding.rule.as_str(), finding.known.as_deref());
+        let is_same = |of: &&mut (String, Option<String>, u64)| {
+            (of.0.as_str(), of.1.as_deref()) == (rule, known)
         };
-        let findings = causes.entry(key).or_default();
-        findings.findings = findings.findings.saturating_add(unlisted);
-        findings.keep(Example {
-            file: file.clone(),
-            symbol: None,
-            symbol_hex: None,
-            address: None,
-            message: String::new(),
-            ruling: None,
-        });
+        match self.listed.iter_mut().find(is_same) {
+            Some((.., of_rule)) => *of_rule = of_rule.saturating_add(weight),
+            None => self.listed.push((rule.to_owned(), known.map(str::to_owned), weight)),
+        }
     }
-    let package = package(record);
-    for findings in causes.values_mut() {
-        findings.files = 1;
-        findings.packages.extend(package.clone());
+
+    /// The causes, with those of findings that `record` counts and that were not added.
+    pub(super) fn finish(self, record: &Record<'_>) -> HashMap<Key, Findings> {
+        let FileCauses { file, producers, causes, listed } = self;
+        let with_functions = |(key, (mut findings, functions)): (Key, (Findings, HashSet<u64>))| {
+            findings.functions = findings.functions.saturating_add(functions.len() as u64);
+            (key, findings)
+        };
+        let mut causes: HashMap<Key, Findings> = causes.into_iter().map(with_functions).collect();
+        for count in &record.counts {
+            let of_rule = (count.rule.as_str(), count.known.as_deref());
+            let of_rule = listed.iter().find(|of| (of.0.as_str(), of.1.as_deref()) == of_rule);
+            let of_rule = of_rule.map_or(0, |(.., number)| *number);
+            let unlisted = count.count.saturating_sub(of_rule);
+            if unlisted == 0 {
+                continue;
+            }
+            let key = Key {
+                rule: count.rule.as_str().to_owned(),
+                severity: count.severity,
+                producers: producers.clone(),
+                shape: String::new(),
+                instructions: Vec::new(),
+                known: count.known.as_deref().map(str::to_owned),
+                wrong: None,
+                owner: Owner::Unknown,
+                unlisted: true,
+            };
+            let findings = causes.entry(key).or_default();
+            findings.findings = findings.findings.saturating_add(unlisted);
+            findings.keep(Example {
+                file: file.clone(),
+                symbol: None,
+                symbol_hex: None,
+                address: None,
+                message: String::new(),
+                ruling: None,
+            });
+        }
+        let package = package(record);
+        for findings in causes.values_mut() {
+            findings.files = 1;
+            findings.packages.extend(package.clone());
+        }
+        causes
     }
-    causes
 }
 
 fn key(finding: &Finding<'_>, producers: &[String], table: Option<UnwindTable>) -> Key {

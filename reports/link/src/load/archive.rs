@@ -1,16 +1,20 @@
 //! An archive whose members can be pulled in.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
 use std::io;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use sframe_input::archive::{Content, Damage, members, named_file};
 use sframe_input::{FileBytes, MemberCount};
-use sframe_record::text::{printable, printable_path};
+use sframe_record::text::printable_path;
 
 use super::machine::Machine;
+use super::names;
+use crate::linker::Linker;
 use crate::object::{Object, Refusal, Symbols};
 
 /// The length of `!<arch>` or `!<thin>` and the end of the line.
@@ -32,10 +36,20 @@ pub(super) struct Archive {
 }
 
 struct Member {
-    /// `archive.a(member.o)`.
+    /// `archive.a(member.o)`, or as the linker prints a member of a thin archive.
     name: String,
     place: Place,
     pulled: bool,
+}
+
+impl Member {
+    /// The file of a member of a thin archive.
+    fn file(&self) -> Option<String> {
+        match &self.place {
+            Place::Bytes(_) => None,
+            Place::File(file) => Some(printable_path(file)),
+        }
+    }
 }
 
 enum Place {
@@ -45,7 +59,12 @@ enum Place {
 
 impl Archive {
     /// Reads the symbols of all members. Faults of members are added to `faults`.
-    pub(super) fn open(path: &Path, bytes: FileBytes, faults: &mut Vec<String>) -> Archive {
+    pub(super) fn open(
+        linker: Linker,
+        path: &Path,
+        bytes: FileBytes,
+        faults: &mut Vec<String>,
+    ) -> Archive {
         let mut symbols = Vec::new();
         let mut archive = Archive {
             bytes,
@@ -56,7 +75,7 @@ impl Archive {
             unopened: Vec::new(),
             truncated: Vec::new(),
         };
-        faults.extend(archive.list(path));
+        faults.extend(archive.list(linker, path));
         for number in 0..archive.members.len() {
             match archive.with_bytes(number, |_, data| Symbols::defined_in(data)) {
                 Ok(names) => {
@@ -79,7 +98,7 @@ impl Archive {
     }
 
     /// Lists the members, and returns faults.
-    fn list(&mut self, path: &Path) -> Vec<String> {
+    fn list(&mut self, linker: Linker, path: &Path) -> Vec<String> {
         let mut faults = Vec::new();
         let mut count = MemberCount::default();
         for member in members(&self.bytes, &mut count) {
@@ -90,7 +109,11 @@ impl Archive {
                     break;
                 }
             };
-            let name = format!("{}({})", printable_path(path), printable(member.name));
+            let (name, is_thin) = match &member.content {
+                Content::File(file) => (*file, true),
+                _ => (Path::new(OsStr::from_bytes(member.name)), false),
+            };
+            let name = printable_path(&names::member(linker, path, name, is_thin));
             let start = usize::try_from(member.start).unwrap_or(usize::MAX);
             let place = match member.content {
                 Content::Bytes(bytes) => Place::Bytes(start..start.saturating_add(bytes.len())),
@@ -184,7 +207,11 @@ impl Archive {
         let name = member.name.clone();
         let read = self.with_bytes(number, Object::read);
         let read = match read {
-            Ok(read) => read,
+            Ok(Ok(mut object)) => {
+                object.input.file = self.members.get(number).and_then(Member::file);
+                Ok(object)
+            }
+            Ok(Err(refusal)) => Err(refusal),
             Err(error) => Err(Refusal::Fault(error.to_string())),
         };
         Some(read.map_err(|refusal| (name, refusal)))

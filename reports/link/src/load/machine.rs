@@ -8,7 +8,7 @@ use sframe_input::{FileBytes, MemberCount};
 use sframe_record::text::printable_path;
 use sframe_validator::elf::EM_AARCH64;
 
-use super::{Item, Loader};
+use super::{Item, Loader, names};
 use crate::linker::Linker;
 use crate::object;
 use crate::obstacle::Obstacle;
@@ -90,9 +90,12 @@ impl Loader<'_> {
             .next();
     }
 
-    /// The name of a file for people: a compiled object has that of its source.
+    /// The name of a file as the linker prints it. A compiled object has that of its source.
     pub(super) fn called(&self, path: &Path) -> String {
-        self.names.get(path).cloned().unwrap_or_else(|| printable_path(path))
+        self.names.get(path).cloned().unwrap_or_else(|| match self.linker {
+            Linker::Mold => printable_path(&names::shortest(path)),
+            _ => printable_path(path),
+        })
     }
 
     /// Whether an input is for another machine than the first one, with which the link fails.

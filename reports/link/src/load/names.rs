@@ -2,9 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::arguments::Mode;
+use crate::linker::Linker;
 
 /// How many folders above a script are looked at.
 const DEEPEST: usize = 32;
@@ -42,14 +43,80 @@ pub(super) fn files(name: &OsStr, mode: Mode) -> Vec<OsString> {
 }
 
 /// The files for `-l name`, of which the linker uses the first one that is for its machine.
-pub(super) fn library(folders: &[PathBuf], name: &OsStr, mode: Mode) -> Vec<PathBuf> {
+pub(super) fn library(
+    linker: Linker,
+    folders: &[PathBuf],
+    name: &OsStr,
+    mode: Mode,
+) -> Vec<PathBuf> {
     let files = files(name, mode);
-    let places = folders.iter().flat_map(|folder| files.iter().map(|file| folder.join(file)));
+    let places = folders
+        .iter()
+        .flat_map(|folder| files.iter().map(|file| within(linker, folder, Path::new(file))));
     places.filter(|path| path.is_file()).collect()
 }
 
-/// The file that a script names.
+/// A file in a folder, as the linker prints it (observed): GNU ld and gold add a slash to any folder, lld only if there is
+/// none at its end, and mold prints the shortest path.
+pub(super) fn within(linker: Linker, folder: &Path, file: &Path) -> PathBuf {
+    match linker {
+        Linker::Mold => shortest(&folder.join(file)),
+        Linker::Ld240 | Linker::Ld244 | Linker::Ld247 | Linker::Gold if file.is_relative() => {
+            let mut path = folder.as_os_str().to_owned();
+            path.push("/");
+            path.push(file);
+            PathBuf::from(path)
+        }
+        _ => folder.join(file),
+    }
+}
+
+/// A path without `.`, repeated slashes, and folders that `..` leaves.
+pub(super) fn shortest(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(parts.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts
+}
+
+/// A member of an archive, as the linker prints it (observed). A thin archive stores the path of a member's file, from the
+/// archive's folder: GNU ld prints where this leads, gold and mold the archive as well, and lld what is stored.
+pub(super) fn member(linker: Linker, archive: &Path, stored: &Path, is_thin: bool) -> PathBuf {
+    let inner = match linker {
+        Linker::Ld240 | Linker::Ld244 | Linker::Ld247 if is_thin => return beside(archive, stored),
+        Linker::Gold | Linker::Mold if is_thin => beside(archive, stored),
+        _ => stored.to_owned(),
+    };
+    let outer = if linker == Linker::Mold { shortest(archive) } else { archive.to_owned() };
+    let mut name = outer.into_os_string();
+    name.push("(");
+    name.push(inner);
+    name.push(")");
+    PathBuf::from(name)
+}
+
+/// A file from the folder of another one, whose path is kept up to its last slash.
+fn beside(path: &Path, file: &Path) -> PathBuf {
+    let bytes = path.as_os_str().as_bytes();
+    let slash = bytes.iter().rposition(|byte| *byte == b'/').filter(|_| file.is_relative());
+    let folder = slash.and_then(|slash| bytes.get(..=slash)).unwrap_or_default();
+    let mut joined = OsStr::from_bytes(folder).to_owned();
+    joined.push(file);
+    PathBuf::from(joined)
+}
+
+/// The file that a script names. gold looks in the script's folder and in those of `-L`, the others in the current one, too.
 pub(super) fn in_script(
+    linker: Linker,
     sysroot: &Path,
     folders: &[PathBuf],
     script: &Path,
@@ -61,9 +128,16 @@ pub(super) fn in_script(
         return path.is_file().then_some(path);
     }
     let name = below(sysroot, name);
-    let beside = script.parent().map(|folder| folder.join(&name));
-    let found = folders.iter().map(|folder| folder.join(&name));
-    beside.into_iter().chain([name.clone()]).chain(found).find(|path| path.is_file())
+    let beside = match (linker, script.parent()) {
+        (Linker::Gold, _) => beside(script, &name),
+        (_, Some(folder)) if folder.as_os_str().is_empty() && linker.is_gnu_ld() => {
+            within(linker, Path::new("."), &name)
+        }
+        (_, folder) => within(linker, folder.unwrap_or(Path::new("")), &name),
+    };
+    let here = Some(name.clone()).filter(|_| linker != Linker::Gold);
+    let found = folders.iter().map(|folder| within(linker, folder, &name));
+    [beside].into_iter().chain(here).chain(found).find(|path| path.is_file())
 }
 
 /// The file that an absolute name in a script means if the linker has a sysroot that contains the script.

@@ -96,7 +96,7 @@ impl Loader<'_> {
 
     /// `-l name`.
     pub(super) fn library(&mut self, name: &OsStr, mode: Mode, depth: u32) {
-        let places = super::names::library(&self.folders, name, mode);
+        let places = super::names::library(self.linker, &self.folders, name, mode);
         let skipped = self.skipped(&places);
         match places.get(skipped.len()) {
             Some(path) => self.file(path, mode, depth),

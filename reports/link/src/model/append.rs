@@ -4,17 +4,31 @@
 mod failures;
 
 use super::{Duplicates, Fate, Link, Outcome, OutputSection, Prediction};
-use crate::input::Sframe;
+use crate::input::{SectionType, Sframe};
+use crate::linker::Linker;
 
 pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     // Nothing refers to the sections, so that they count as unused.
-    if link.options.script_discards || (link.options.gc_sections && !link.is_relocatable()) {
+    let options = link.options;
+    if options.script_discards || options.gc_sections {
         return link.without();
+    }
+    let types = || link.all_sections().map(|(.., section)| section.section_type);
+    let is_together = options.script_moves.as_ref().is_some_and(|moved| !moved.alone);
+    if link.linker == Linker::Lld
+        && is_together
+        && types().any(|kind| kind != SectionType::Progbits)
+    {
+        // It puts only sections of one type together, and what else is there is not known here.
+        return Prediction::default();
     }
     let messages = failures::messages(link, duplicates);
     if !messages.is_empty() {
         let (outcome, status) = (Outcome::Fails, Some(1));
         return Prediction { outcome, status, messages, ..Prediction::default() };
+    }
+    if options.script_moves.is_some() {
+        return link.moved();
     }
     let outputs = append(link);
     let outcome = match outputs.as_slice() {
@@ -38,11 +52,14 @@ pub(super) struct Appended {
     pub(super) section: OutputSection,
 }
 
-/// The output sections: gold makes one for each type of section.
+/// The output sections: gold makes one for each type of section, unless a script names it.
 fn append(link: &Link<'_>) -> Vec<Appended> {
     let mut outputs: Vec<Appended> = Vec::new();
     for (number, _, section) in link.all_sections() {
-        let same = |output: &&mut Appended| output.section.section_type == section.section_type;
+        let is_named = link.options.script_names;
+        let same = |output: &&mut Appended| {
+            is_named || output.section.section_type == section.section_type
+        };
         match outputs.iter_mut().find(same) {
             Some(output) => output.add(number, section),
             None => outputs.push(Appended::first(number, section)),

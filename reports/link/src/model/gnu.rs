@@ -9,6 +9,12 @@ use crate::options::Output;
 const NOT_MOVED: &str = "ld -r moves the entries of functions, but not their relocations (known defect \
                            relocations-left-behind): at best, GNU ld of the same version can use the section";
 
+/// Seen with 2.47.50: what it is depends on whether the linker changes `.eh_frame`.
+const OR_RAW: &str = "or, if the linker leaves .eh_frame as it is, it appends the sections that it announces to leave out";
+
+const ORPHANS: &str = "the linker script does not name .sframe, so that the sections of each type get an output section of \
+                       their own: what the linker makes of them is not predicted";
+
 /// A section without bytes.
 const EMPTY: OutputSection = OutputSection {
     section_type: SectionType::GnuSframe,
@@ -35,9 +41,21 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
         return Prediction::default();
     }
     let old = link.linker != Linker::Ld247;
-    let collected = options.gc_sections && old && !link.is_relocatable();
+    let collected = options.gc_sections && old;
     if options.script_discards || collected {
         return link.without();
+    }
+    if options.script_moves.is_some() {
+        return link.moved();
+    }
+    let mut types = link.all_sections().map(|(.., section)| section.section_type);
+    let first = types.next();
+    let mut differ = types.any(|kind| Some(kind) != first);
+    // The section for stubs has a type of its own.
+    differ |= old && has_own_section(link);
+    if options.script_orphans && first.is_some() && differ {
+        let notes = vec![ORPHANS.to_owned()];
+        return Prediction { notes, ..Prediction::default() };
     }
     if link.sections().next().is_none() {
         // An empty section of an input remains.
@@ -47,14 +65,18 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     if options.discard_sframe && !old {
         return discarded(link);
     }
-    if let Some(crash) = crash(link) {
-        return crash;
-    }
     let mut messages = Vec::new();
     for (_, input, section) in link.sections() {
         if take(link.linker, section) == Taken::Refused {
             messages.extend(refusal(link.linker, input, section));
         }
+    }
+    if let Some(mut crash) = crash(link) {
+        // It reads all sections before it merges them.
+        if crash.status == Some(134) {
+            crash.messages.splice(0..0, messages);
+        }
+        return crash;
     }
     if let Some(clash) = clash(link) {
         messages.push(clash);
@@ -81,9 +103,10 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     prediction
 }
 
-/// `--discard-sframe` leaves a section without bytes.
+/// `--discard-sframe` leaves a section without bytes, which `--gc-sections` removes.
 fn discarded(link: &Link<'_>) -> Prediction {
-    Prediction { sections: vec![EMPTY], ..link.without() }
+    let empty = (!link.options.gc_sections).then_some(EMPTY);
+    Prediction { sections: empty.into_iter().collect(), ..link.without() }
 }
 
 /// Why the sections that the linker understands do not fit together.
@@ -164,10 +187,12 @@ fn crash(link: &Link<'_>) -> Option<Prediction> {
         messages: (!message.is_empty()).then(|| message.to_owned()).into_iter().collect(),
         ..Prediction::default()
     };
+    let mut abi = None;
     for (_, input, section) in link.sections() {
         let taken = take(link.linker, section);
-        if taken == Taken::Refused {
-            continue;
+        let Some(header) = section.header.filter(|_| taken != Taken::Refused) else { continue };
+        if *abi.get_or_insert(header.abi) != header.abi {
+            return None;
         }
         if section.functions > 0 && !section.relocated {
             let message = if link.linker == Linker::Ld247 { "" } else { "assertion fail" };
@@ -176,7 +201,11 @@ fn crash(link: &Link<'_>) -> Option<Prediction> {
         if taken == Taken::Clashes && input.big_endian && input.machine == "AArch64" {
             return Some(crash(139, ""));
         }
-        if section.row_after_end && link.linker != Linker::Ld247 && !link.is_relocatable() {
+        // The link fails here, before it gets to later sections.
+        if taken == Taken::Clashes {
+            return None;
+        }
+        if section.row_after_end && link.linker != Linker::Ld247 {
             return Some(crash(134, "fre->fre_start_addr < fdep->sfde_func_size"));
         }
     }
@@ -202,7 +231,7 @@ fn made(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     // The relocations of refused sections stay, in addition.
     let merged = if keeps_relocations && !all { Fate::Misplaced } else { Fate::Merged };
     let is_empty = !any && !stubs;
-    if is_empty && link.options.gc_sections && !link.is_relocatable() {
+    if is_empty && link.options.gc_sections {
         return Prediction {
             outcome: Outcome::Dropped,
             fates: link.fates(|_, _| Fate::Refused),
@@ -225,10 +254,10 @@ fn made(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
         segment: !is_empty && !link.is_relocatable(),
         fates: link.fates(|_, section| if is_merged(section) { merged } else { Fate::Refused }),
         stubs_described: stubs,
-        notes: if keeps_relocations && link.sections().count() > 1 {
-            vec![NOT_MOVED.to_owned()]
-        } else {
-            Vec::new()
+        notes: match link.is_relocatable() {
+            true if keeps_relocations && link.sections().count() > 1 => vec![NOT_MOVED.to_owned()],
+            true if is_empty => vec![OR_RAW.to_owned()],
+            _ => Vec::new(),
         },
         ..Prediction::default()
     }
@@ -277,10 +306,11 @@ fn stubs(link: &Link<'_>) -> bool {
 
 /// Whether the linker has a section for its stubs.
 fn has_own_section(link: &Link<'_>) -> bool {
-    let machine = link.inputs.iter().find(|input| input.is_copied()).map(|input| &input.machine);
-    let can = match machine.map(String::as_str) {
-        Some("AMD64") => true,
-        Some("s390x") => link.linker == Linker::Ld247,
+    let first = link.inputs.iter().find(|input| input.is_copied());
+    let can = match first.map(|input| (input.machine.as_str(), input)) {
+        Some(("AMD64", _)) => true,
+        // Observed with 2.47.50: only if the first object has a section.
+        Some(("s390x", input)) => link.linker == Linker::Ld247 && !input.sframe.is_empty(),
         _ => false,
     };
     let options = link.options;

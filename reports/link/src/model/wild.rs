@@ -6,7 +6,7 @@ use super::{Link, Outcome, Prediction};
 use crate::input::SectionType;
 
 pub(super) fn predict(link: &Link<'_>) -> Prediction {
-    if link.options.wild_experimental {
+    if link.options.wild_experimental || link.options.script_moves.is_some() {
         return Prediction::default();
     }
     if !link.is_relocatable() || link.options.script_discards {

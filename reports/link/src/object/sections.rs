@@ -144,7 +144,7 @@ fn describe(
     Ok(())
 }
 
-/// Whether a function has a row that does not start before its end.
+/// Whether a function with code has a row that does not start before its end.
 fn ends_before_a_row(entry: section::FunctionEntry<'_>, budget: &mut RowBudget) -> bool {
     let Ok(function) = entry.function() else { return false };
     let Ok(rows) = function.frame_row_entries() else { return false };
@@ -153,7 +153,7 @@ fn ends_before_a_row(entry: section::FunctionEntry<'_>, budget: &mut RowBudget) 
         if budget.charge(&row).is_err() {
             return false;
         }
-        if row.start >= function.size() {
+        if function.size() > 0 && row.start >= function.size() {
             return true;
         }
     }

@@ -35,13 +35,16 @@ fn gnu_ld(kind: Kind, input: &str, reason: &str) -> String {
         Kind::NoIndex => {
             format!("{input}: error adding symbols: archive has no index; run ranlib to add one")
         }
+        Kind::UnknownOption if input.starts_with("--") => format!("unrecognized option '{input}'"),
+        Kind::UnknownOption => format!("unrecognised option: {input}"),
         Kind::Empty
         | Kind::OtherText
         | Kind::NotElf
         | Kind::TruncatedHeader
         | Kind::Truncated
         | Kind::OtherMachine
-        | Kind::OtherType => {
+        | Kind::OtherType
+        | Kind::UnknownCommand => {
             format!("{input}: file not recognized: file format not recognized")
         }
     }
@@ -58,7 +61,9 @@ fn gold(kind: Kind, input: &str, reason: &str) -> String {
         }
         Kind::Folder => format!("fatal error: {input}: pread failed: Is a directory"),
         Kind::Empty => format!("error: {input}: file is empty"),
-        Kind::Text | Kind::OtherText => format!("error: {input}: not an object or archive"),
+        Kind::Text | Kind::OtherText | Kind::UnknownCommand => {
+            format!("error: {input}: not an object or archive")
+        }
         Kind::NotElf => format!("error: {input}:1:1: invalid character"),
         Kind::TruncatedHeader => format!("error: {input}: ELF file too short"),
         Kind::Truncated | Kind::TruncatedMember => "internal error in find_view".to_owned(),
@@ -67,6 +72,7 @@ fn gold(kind: Kind, input: &str, reason: &str) -> String {
         }
         Kind::MemberNotElf => format!("member {} at", member(input)),
         Kind::NoIndex => "no archive symbol table (run ranlib)".to_owned(),
+        Kind::UnknownOption => format!("{input}: unknown option"),
     }
 }
 
@@ -84,7 +90,10 @@ fn lld(kind: Kind, input: &str, reason: &str) -> String {
             )
         }
         Kind::Folder => format!("error: cannot open {input}: Is a directory"),
-        Kind::Text | Kind::OtherText | Kind::NotElf => "unknown directive".to_owned(),
+        Kind::Text | Kind::OtherText | Kind::NotElf | Kind::UnknownCommand => {
+            "unknown directive".to_owned()
+        }
+        Kind::UnknownOption => format!("error: unknown argument '{input}'"),
         Kind::TruncatedHeader => format!("error: {input}: corrupted ELF file: file is too short"),
         Kind::Truncated => format!("error: {input}: "),
         Kind::MemberNotElf => format!("error: {input}: not an ELF file"),
@@ -112,6 +121,8 @@ fn mold(kind: Kind, input: &str, reason: &str) -> String {
         }
         Kind::Folder => format!("fatal: {input}: mmap failed: No such device"),
         Kind::Text => "unknown linker script token".to_owned(),
+        Kind::UnknownCommand => format!("fatal: {input}:"),
+        Kind::UnknownOption => format!("fatal: unknown command line option: {input}"),
         Kind::OtherText => format!("fatal: {input}:"),
         Kind::TruncatedHeader => format!("fatal: {input}: unknown machine type"),
         Kind::Truncated => format!("fatal: {input}: e_shoff or e_shnum corrupted"),
@@ -157,6 +168,10 @@ pub(crate) fn printed(linker: Linker, obstacles: &[Obstacle]) -> Vec<String> {
 fn reported(linker: Linker, obstacles: &[Obstacle]) -> Vec<&Obstacle> {
     let (response, others): (Vec<&Obstacle>, Vec<&Obstacle>) =
         obstacles.iter().partition(|obstacle| obstacle.kind == Kind::NoResponse);
+    let is_option = |obstacle: &&Obstacle| obstacle.kind == Kind::UnknownOption;
+    if let Some(option) = obstacles.iter().find(is_option) {
+        return vec![option];
+    }
     match linker {
         Linker::Mold if !response.is_empty() => response,
         Linker::Lld => {

@@ -8,6 +8,7 @@
 
 mod archives;
 mod objects;
+mod random;
 mod real;
 mod special;
 mod table;

@@ -115,7 +115,13 @@ pub(crate) fn make(folder: &Path, machine: Machine) -> Option<()> {
 }
 
 pub(crate) fn assemble(source: &Path, object: &Path, machine: Machine, kind: Kind) -> Option<()> {
+    assemble_for(source, object, machine.name(), kind)
+}
+
+/// The same for a machine of GNU's name.
+pub(crate) fn assemble_for(source: &Path, object: &Path, machine: &str, kind: Kind) -> Option<()> {
     let (toolchain, gsframe) = match kind {
+        Kind::None if machine == "s390x" => ("2.47.50", false),
         Kind::None => ("2.44", false),
         Kind::V1 => ("2.40", true),
         Kind::V2 | Kind::V2PcRelative => ("2.44", true),
@@ -126,10 +132,10 @@ pub(crate) fn assemble(source: &Path, object: &Path, machine: Machine, kind: Kin
     let mut command = match kind {
         Kind::Llvm => {
             let mut command = Command::new(programs.join("llvm-mc"));
-            command.arg(format!("-triple={}-linux-gnu", machine.name())).arg("-filetype=obj");
+            command.arg(format!("-triple={machine}-linux-gnu")).arg("-filetype=obj");
             command
         }
-        _ => Command::new(programs.join(format!("{}-linux-gnu-as", machine.name()))),
+        _ => Command::new(programs.join(format!("{machine}-linux-gnu-as"))),
     };
     if gsframe {
         command.arg("--gsframe");

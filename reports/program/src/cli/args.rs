@@ -350,7 +350,8 @@ pub(super) struct WhatArgs {
     /// Say what these consumers do with each section; `all` for all
     ///
     /// A consumer is a program that reads SFrame: `explain NAME` describes each. Names are separated by commas, and may
-    /// contain `*`.
+    /// contain `*`. Other releases with the same reader are named as well, such as glibc-2.44: a message says which
+    /// profile answers.
     #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumers::parse, help_heading = "What to check")]
     pub(super) consumers: Option<Consumers>,
     /// Also look for separate debug files below this folder

@@ -12,6 +12,7 @@ use clap::ValueEnum;
 use sframe_validator::check::Options;
 use sframe_validator::finding::Keep;
 
+use super::args::consumers::Consumers;
 use super::args::inputs::InputArgs;
 use super::args::policy::{GateArgs, PolicyArgs};
 use super::args::{CheckArgs, Format, Oracle, OutputArgs, ResourceArgs, WhatArgs};
@@ -45,6 +46,7 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     let outputs = Outputs {
         output: &args.output,
         gates: &args.gates,
+        policy: Some(&args.policy),
         shown: Shown { all: args.what.all, known: options.policy.denies_known(), findings: true },
     };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
@@ -67,7 +69,6 @@ pub(super) fn report<T: Send + 'static>(
     let shown = !outputs.output.quiet && io::stderr().is_terminal();
     let display = shown.then(Terminal::default);
     let (mut renderer, files) = outputs.renderer(display.as_ref())?;
-    renderer.begin()?;
     let summary = match display {
         None => scan(&mut inputs, &mut WithProgress::new(renderer.as_mut(), false))?,
         Some(display) => {
@@ -79,7 +80,7 @@ pub(super) fn report<T: Send + 'static>(
         }
     };
     let summary = Summary { failed_gates: failed(outputs.gates, &summary), ..summary };
-    renderer.end(&summary)?;
+    renderer.finish(&summary)?;
     files.into_iter().try_for_each(OutputFile::finish)?;
     // The text says it with its totals.
     if outputs.output.quiet || outputs.output.format != Format::Text {
@@ -120,7 +121,13 @@ pub(super) fn shown_options(
     output: &OutputArgs,
 ) -> io::Result<CheckOptions> {
     let policy = super::policy::policy(policy)?;
-    let options = what_options(what);
+    let others = what.consumers.iter().flat_map(Consumers::answered_by);
+    others.into_iter().try_for_each(|message| complain(&message))?;
+    let mut options = what_options(what);
+    // The first findings of each rule do not show which of the others the policy is about.
+    if gates.write_baseline.is_some() || policy.needs_each_finding() {
+        options.validator.keep = Keep::All;
+    }
     let OutputArgs { coverage, verbose, .. } = *output;
     let is_text = output.formats().all(|format| format == Format::Text);
     // Text shows producers and examples only on request.
@@ -129,8 +136,6 @@ pub(super) fn shown_options(
         producers: !is_text,
         named_examples: verbose || !is_text,
         require_section: gates.require_section,
-        // The first findings of each rule do not show which of the others the policy is about.
-        all: options.all || gates.write_baseline.is_some() || policy.needs_each_finding(),
         policy,
         ..options
     })
@@ -150,9 +155,9 @@ fn contradiction(args: &CheckArgs) -> Option<String> {
 
 /// The options of a scan, regardless of its output.
 pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
+    let keep = if args.all { Keep::All } else { KEPT };
     CheckOptions {
-        validator: Options { pedantic: args.pedantic, keep: KEPT, ..Options::default() },
-        all: args.all,
+        validator: Options { pedantic: args.pedantic, keep, ..Options::default() },
         only: args.only.clone(),
         ignore: args.ignore.clone(),
         against: match args.against {
@@ -165,7 +170,7 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
         thorough: args.thorough,
         call_sites: args.call_sites,
         forecast: args.forecast.clone(),
-        consumers: args.consumers.clone().unwrap_or_default().0,
+        consumers: args.consumers.clone().unwrap_or_default().all,
         debug_dirs: args.debug_dir.clone(),
         limits: args.unpack.limits.limits(),
         ..CheckOptions::default()

@@ -20,6 +20,7 @@ pub(super) fn run(args: &ForecastArgs) -> io::Result<Exit> {
     let mut options = CheckOptions {
         stop: Some(interrupted.clone()),
         forecast: args.encoding.clone(),
+        gc_sections: args.gc_sections,
         producers: !is_text,
         // The sections that files have already are not the question.
         ignore: catalogue::all().collect(),
@@ -29,7 +30,8 @@ pub(super) fn run(args: &ForecastArgs) -> io::Result<Exit> {
     };
     limit_memory(&mut options, &args.resources);
     let shown = Shown { all: false, known: false, findings: false };
-    let outputs = Outputs { output: &args.output, gates: &GateArgs::default(), shown };
+    let gates = GateArgs::default();
+    let outputs = Outputs { output: &args.output, gates: &gates, policy: None, shown };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
         scan(inputs, &options, args.resources.threads, sink)
     };

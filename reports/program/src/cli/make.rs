@@ -9,8 +9,8 @@ use sframe_input::kind::Kind;
 use sframe_input::{FileBytes, plain_error};
 use sframe_oracle::cfi::{Cfi, CfiSource};
 use sframe_record::numbers::{counted, grouped, percent};
-use sframe_record::text::printable_path;
-use sframe_repair::{RepairError, repair};
+use sframe_record::text::{printable, printable_path};
+use sframe_repair::{Remaining, RepairError, remaining, repair};
 use sframe_synthesis::{
     AssemblyError, CannotInsert, Encoding, FromCode, Insertion, Loss, Place, Synthesis, assembly,
     synthesize, synthesize_code,
@@ -35,7 +35,13 @@ pub(super) fn synthesize_file(args: &SynthesizeArgs) -> io::Result<Exit> {
         )];
         lines.extend(losses.iter().map(left_out));
         lines.extend(made.not_described.iter().cloned());
-        Ok(Made { bytes, lines, is_complete: losses.is_empty() && !made.is_partial })
+        let wrong = match (args.from, args.kind) {
+            (Witness::Cfi, Written::Elf) => remaining(&bytes).map_err(|error| error.to_string())?,
+            _ => Vec::new(),
+        };
+        let is_complete = losses.is_empty() && !made.is_partial && wrong.is_empty();
+        lines.extend(still_wrong(&wrong, DAMAGED));
+        Ok(Made { bytes, lines, is_complete })
     })
 }
 
@@ -47,8 +53,28 @@ pub(super) fn repair_file(args: &RepairArgs) -> io::Result<Exit> {
             lines.push("nothing to repair: it is a copy".to_owned());
         }
         lines.extend(repaired.lost.iter().map(|loss| format!("lost: {loss}")));
-        Ok(Made { bytes: repaired.bytes, lines, is_complete: repaired.lost.is_empty() })
+        lines.extend(still_wrong(&repaired.remaining, CONTRADICTED));
+        let is_complete = repaired.lost.is_empty() && repaired.remaining.is_empty();
+        Ok(Made { bytes: repaired.bytes, lines, is_complete })
     })
+}
+
+/// What to do about a repaired section that is still wrong, and about one that was made.
+const CONTRADICTED: &str = "`sframe-check` on the new file shows each place; assemble that code again, or remove .sframe (objcopy \
+                            --remove-section .sframe) and make another with `sframe-check synthesize`";
+const DAMAGED: &str =
+    "the CFI contradicts itself, or is damaged: `sframe-check` on the new file shows each place";
+
+/// What is still wrong with the section that was written, and what to do.
+fn still_wrong(remaining: &[Remaining], remedy: &str) -> Vec<String> {
+    let mut lines: Vec<String> = remaining
+        .iter()
+        .map(|wrong| format!("still wrong: {}", printable(wrong.to_string())))
+        .collect();
+    if !lines.is_empty() {
+        lines.push(remedy.to_owned());
+    }
+    lines
 }
 
 /// A file that was made.
@@ -56,7 +82,7 @@ struct Made {
     bytes: Vec<u8>,
     /// What was done, for people.
     lines: Vec<String>,
-    /// Whether nothing was left out or lost.
+    /// Whether nothing was left out or lost, and nothing is still wrong.
     is_complete: bool,
 }
 

@@ -6,13 +6,15 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use anstream::StripStream;
+use sframe_history::Root;
 use sframe_html::Report;
 use sframe_record::text::printable_path;
 
 use super::args::output::When;
-use super::args::policy::GateArgs;
+use super::args::policy::{GateArgs, PolicyArgs};
 use super::args::{Format, OutputArgs};
 use super::output_file::OutputFile;
+use super::policy::{new_baseline, root};
 use super::{stdout, styled_stdout, terminal_width};
 use crate::render::{
     BaselineWriter, Display as Terminal, Grouped, Html, JsonDocument, JsonLines, Junit, Markdown,
@@ -24,6 +26,8 @@ use crate::render::{
 pub(super) struct Outputs<'o> {
     pub(super) output: &'o OutputArgs,
     pub(super) gates: &'o GateArgs,
+    /// What findings count; `None` without findings.
+    pub(super) policy: Option<&'o PolicyArgs>,
     pub(super) shown: Shown,
 }
 
@@ -47,18 +51,20 @@ impl Outputs<'_> {
         self,
         display: Option<&Terminal>,
     ) -> io::Result<(Box<dyn Renderer>, Vec<OutputFile>)> {
-        let mut renderers = vec![renderer(self.output, self.shown, display)];
+        let written = self.gates.write_baseline.as_deref().map(Path::new);
+        let root = self.policy.map(|policy| root(policy, written)).transpose()?.unwrap_or_default();
+        let mut renderers = vec![renderer(self.output, self.shown, &root, display)?];
         let mut files = Vec::new();
         self.differ()?;
         for to_file in &self.output.output {
             let (file, out) = OutputFile::report(&to_file.path)?;
             files.push(file);
-            renderers.push(self.to_file(to_file.format, out));
+            renderers.push(self.to_file(to_file.format, &root, out)?);
         }
-        if let Some(baseline) = &self.gates.write_baseline {
-            let (file, out) = OutputFile::report(Path::new(baseline))?;
+        if let Some((path, policy)) = written.zip(self.policy) {
+            let (file, out) = OutputFile::report(path)?;
             files.push(file);
-            renderers.push(Box::new(BaselineWriter::new(out)));
+            renderers.push(Box::new(BaselineWriter::new(out, new_baseline(policy, path)?)));
         }
         let only = if renderers.len() == 1 { renderers.pop() } else { None };
         Ok((only.unwrap_or_else(|| Box::new(Several::new(renderers))), files))
@@ -78,13 +84,18 @@ impl Outputs<'_> {
         Ok(())
     }
 
-    fn to_file(self, format: Format, out: BufWriter<File>) -> Box<dyn Renderer> {
+    fn to_file(
+        self,
+        format: Format,
+        root: &Root,
+        out: BufWriter<File>,
+    ) -> io::Result<Box<dyn Renderer>> {
         let out: Box<dyn Write> = Box::new(out);
         let out = match format {
             Format::Text => Box::new(StripStream::new(out)),
             _ => out,
         };
-        of_format(format, out, self.output, self.shown, None)
+        of_format(format, out, (self.output, root), self.shown, None)
     }
 }
 
@@ -92,8 +103,9 @@ impl Outputs<'_> {
 pub(super) fn renderer(
     output: &OutputArgs,
     shown: Shown,
+    root: &Root,
     display: Option<&Terminal>,
-) -> Box<dyn Renderer> {
+) -> io::Result<Box<dyn Renderer>> {
     let out: Box<dyn Write> = match output.format {
         Format::Text => Box::new(styled_stdout()),
         _ => Box::new(stdout()),
@@ -102,17 +114,17 @@ pub(super) fn renderer(
         Some(display) => Box::new(display.above(out)),
         None => out,
     };
-    of_format(output.format, out, output, shown, terminal_width())
+    of_format(output.format, out, (output, root), shown, terminal_width())
 }
 
 /// A renderer of a format; `width` is that of the terminal, if there is one.
 fn of_format(
     format: Format,
     out: Box<dyn Write>,
-    output: &OutputArgs,
+    (output, root): (&OutputArgs, &Root),
     Shown { all, known, findings }: Shown,
     width: Option<usize>,
-) -> Box<dyn Renderer> {
+) -> io::Result<Box<dyn Renderer>> {
     let out = BufWriter::with_capacity(1 << 16, out);
     let &OutputArgs { verbose, by_file, coverage, quiet, .. } = output;
     let demangle = match output.demangle {
@@ -120,7 +132,7 @@ fn of_format(
         When::Always => true,
         When::Never => false,
     };
-    match format {
+    Ok(match format {
         Format::Text => {
             let options = TextOptions {
                 verbose,
@@ -137,11 +149,11 @@ fn of_format(
                 false => Box::new(Grouped::new(out, options)),
             }
         }
-        Format::Json => Box::new(JsonDocument::new(out)),
+        Format::Json => Box::new(JsonDocument::new(out)?),
         Format::Ndjson => Box::new(JsonLines::new(out)),
         Format::Html => Box::new(Html::new(out, Report::default())),
-        Format::Sarif => Box::new(Sarif::new(out, output.sarif_suppressed)),
-        Format::Junit => Box::new(Junit::new(out)),
+        Format::Sarif => Box::new(Sarif::new(out, output.sarif_suppressed, root.clone())?),
+        Format::Junit => Box::new(Junit::new(out)?),
         Format::Markdown => Box::new(Markdown::new(out)),
-    }
+    })
 }

@@ -3,8 +3,9 @@
 use std::env;
 use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use sframe_history::Root;
 use sframe_input::plain_error;
 use sframe_policy::{Baseline, Policy, find_config, read_config};
 
@@ -20,24 +21,63 @@ const MOST: u64 = 1 << 30;
 pub(super) fn policy(args: &PolicyArgs) -> io::Result<Policy> {
     let mut policy = severities(&args.severities)?;
     if let Some(path) = &args.baseline {
-        policy.set_baseline(baseline(path)?);
+        let config = config(&args.severities);
+        let read = baseline(path)?;
+        policy.set_baseline(read.relative_to(
+            config.as_deref().map(folder),
+            folder(path),
+            &env::current_dir()?,
+        ));
     }
     Ok(policy)
 }
 
-/// The same without a baseline.
+/// The configuration that is read, if there is one.
+fn config(args: &SeverityArgs) -> Option<PathBuf> {
+    let nearest = || env::current_dir().ok().and_then(|folder| find_config(&folder));
+    match &args.config {
+        Some(config) => Some(config.clone()),
+        None if args.no_config => None,
+        None => nearest(),
+    }
+}
+
+/// The folder of a file.
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The folder that the paths in fingerprints are relative to: that of the configuration or, without one, that of the baseline or,
+/// without one, the working folder.
+///
+/// # Errors
+/// Returns an error if the working folder is unknown.
+pub(super) fn root(args: &PolicyArgs, written: Option<&Path>) -> io::Result<Root> {
+    let config = config(&args.severities);
+    let file = config.as_deref().or(args.baseline.as_deref()).or(written);
+    Ok(Root::of(file.map_or(Path::new("."), folder), &env::current_dir()?))
+}
+
+/// A baseline to be written to `file`.
+///
+/// # Errors
+/// Returns an error if the working folder is unknown.
+pub(super) fn new_baseline(args: &PolicyArgs, file: &Path) -> io::Result<Baseline> {
+    let config = config(&args.severities);
+    let root = config.as_deref().unwrap_or(file);
+    Ok(Baseline::new(folder(file), folder(root), &env::current_dir()?))
+}
+
+/// The policy of the options and the configuration without a baseline.
 ///
 /// # Errors
 /// Returns an error if the configuration cannot be read.
 pub(super) fn severities(args: &SeverityArgs) -> io::Result<Policy> {
-    let nearest = || env::current_dir().ok().and_then(|folder| find_config(&folder));
-    let config = match &args.config {
-        Some(config) => Some(config.clone()),
-        None if args.no_config => None,
-        None => nearest(),
-    };
-    let config = config.as_deref().map(read_config).transpose().map_err(io::Error::other)?;
-    let mut policy = config.unwrap_or_default();
+    let mut policy = Policy::default();
+    if let Some(config) = config(args) {
+        policy = read_config(&config).map_err(io::Error::other)?;
+        policy.set_root(Root::of(folder(&config), &env::current_dir()?));
+    }
     if let Some(known) = args.known {
         policy.known(known.into());
     }

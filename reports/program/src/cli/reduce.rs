@@ -15,12 +15,13 @@ use sframe_reduce::report;
 use sframe_reduce::wanted::Wanted;
 use sframe_validator::check::Options;
 use sframe_validator::elf::Elf;
+use sframe_validator::finding::Keep;
 use sframe_validator::rules::{Group, Severity};
 
 use super::args::reduce::ReduceArgs;
 use super::output_file::OutputFile;
 use super::{Exit, complain, interrupt, stdout};
-use crate::scan::{CheckOptions, Checker, Piece};
+use crate::scan::{CheckOptions, Checker, Collector};
 
 /// The most findings of a file that are looked through.
 const MOST_FINDINGS: usize = 1 << 20;
@@ -122,10 +123,10 @@ fn options(name: &str) -> Option<CheckOptions> {
     Some(CheckOptions {
         validator: Options {
             pedantic: rule.is_some_and(|rule| rule.severity == Severity::Lint),
+            keep: Keep::All,
             ..Options::default()
         },
         thorough: rule.is_some_and(|rule| rule.group == Group::Code),
-        all: true,
         ..CheckOptions::default()
     })
 }
@@ -133,16 +134,10 @@ fn options(name: &str) -> Option<CheckOptions> {
 /// Everything that is found in a file.
 fn record(path: &Path, options: &CheckOptions) -> Record<'static> {
     let mut whole = Record::because(Status::Unreadable, String::new());
-    let mut rest = Vec::new();
-    Checker::new(options).input(Input::File(path.to_owned()), &mut |piece| match piece {
-        Piece::Whole(record) | Piece::Start(record) => whole = record,
-        Piece::Findings(findings) => {
-            let room = MOST_FINDINGS.saturating_sub(rest.len());
-            rest.extend(findings.into_iter().take(room));
-        }
-        Piece::End => {}
+    let mut collector = Collector::of(MOST_FINDINGS);
+    Checker::new(options).input(Input::File(path.to_owned()), &mut |piece| {
+        collector.add(piece).into_iter().for_each(|record| whole = record);
     });
-    whole.findings.append(&mut rest);
     whole
 }
 

@@ -47,6 +47,7 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
     let outputs = Outputs {
         output: &args.output,
         gates: &args.gates,
+        policy: Some(&args.policy),
         shown: Shown { all: args.what.all, known: options.policy.denies_known(), findings: true },
     };
     let summary = report(outputs, entries, Entry::held, scan)?;

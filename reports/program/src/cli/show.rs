@@ -14,7 +14,7 @@ use super::args::Format;
 use super::args::stored::ShowArgs;
 use super::outputs::Shown;
 use super::place::StorePlace;
-use super::policy::policy;
+use super::policy::{policy, root};
 use super::{Exit, complain, gates, outputs, stdout};
 use crate::render::{Html, Nothing, Renderer};
 use crate::stored::{self, Result};
@@ -41,12 +41,11 @@ pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
             }
             Box::new(Html::new(stdout(), report))
         }
-        _ => outputs::renderer(&args.output, shown, None),
+        _ => outputs::renderer(&args.output, shown, &root(&args.policy, None)?, None)?,
     };
-    renderer.begin()?;
     let (summary, ending) =
         read(scan, policy, renderer.as_mut()).map_err(|error| named(scan, error))?;
-    renderer.end(&summary)?;
+    renderer.finish(&summary)?;
     if ending == Ending::Early {
         let unknown = "the scan did not reach its end: files that it had not checked by then are not shown, and their \
                        findings are unknown";
@@ -85,7 +84,7 @@ fn read(
         let record = judge.judge(record.clone());
         summary.add(&record);
         if written.is_ok() {
-            written = renderer.file(&record);
+            written = record.hand_over(renderer);
         }
     };
     let read = report::read(BufReader::new(File::open(path)?), each).map_err(io::Error::other)?;
@@ -117,6 +116,6 @@ fn store(
         let unknown = "its files are not shown";
         complain(&format!("{}: shard {shard} is {state}: {unknown}", name.display()))?;
     }
-    let summary = stored::summary(&store, sound, policy, &mut |record| renderer.file(record))?;
+    let summary = stored::summary(&store, sound, policy, renderer)?;
     Ok((summary, ending))
 }

@@ -178,10 +178,7 @@ fn print(store: &Store, args: &CheckArgs) -> Result<Exit> {
     let policy = policy(&args.policy)?;
     let known = policy.denies_known();
     let shards = 0..store.manifest().shards();
-    let summary = stored::summary(store, shards, policy, &mut |record| {
-        causes.add(record);
-        Ok(())
-    })?;
+    let summary = stored::summary(store, shards, policy, &mut causes)?;
     let summary = Summary { failed_gates: gates::failed(&args.gates, &summary), ..summary };
     let mut out = styled_stdout();
     let options = TextOptions {

@@ -44,7 +44,8 @@ impl<'c, 's> Changes<'c, 's> {
         if matches!(range.change, Change::Limited(_)) {
             return;
         }
-        let pair = (range.first.map(|a| a.function), range.second.map(|b| b.function));
+        let [first, second] = range.functions;
+        let pair = (first, second);
         let next = std::mem::replace(&mut self.last, pair) != pair;
         if next && !self.keep.has_room(self.functions.len() as u64) {
             self.more += 1;
@@ -65,10 +66,11 @@ impl<'c, 's> Changes<'c, 's> {
 
     fn function(&mut self, range: &Range<'s>, (first, second): Pair) -> FunctionChange {
         let (tables, code) = match (first, second) {
-            (Some(first), Some(second)) => (
-                self.tables(range, &first, &second),
-                self.common_code(range, &first, &second).unwrap_or_default(),
-            ),
+            (Some(first), Some(second)) => {
+                let is_in_both = range.first.is_some() && range.second.is_some();
+                let code = is_in_both.then(|| self.common_code(range, &first, &second)).flatten();
+                (self.tables(range, &first, &second), code.unwrap_or_default())
+            }
             _ => (None, Vec::new()),
         };
         let name = || {

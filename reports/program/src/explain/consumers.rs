@@ -8,7 +8,7 @@ use super::{BOLD, parts};
 use crate::render::wrap;
 
 pub(super) fn page(out: &mut dyn Write, page: &Page, width: Option<usize>) -> io::Result<()> {
-    let Page { name, title, versions, source, without_row, .. } = *page;
+    let Page { name, also, title, versions, source, without_row, .. } = *page;
     writeln!(out, "{BOLD}{name}{BOLD:#} (consumer)\n")?;
     writeln!(out, "  {}", wrap(title, 2, width))?;
     let numbers: Vec<String> = page.reads.iter().map(|number| format!("V{number}")).collect();
@@ -16,6 +16,7 @@ pub(super) fn page(out: &mut dyn Write, page: &Page, width: Option<usize>) -> io
     let reads = format!("{} on {}", numbers.join(", "), machines.join(", "));
     let pages = [
         ("Covers", versions.to_owned()),
+        ("Other names for --for", also.join(", ")),
         ("Reads", reads),
         ("Without a row", without_row.to_owned()),
         ("Read in", source.to_owned()),

@@ -23,7 +23,7 @@ const REASON: &str = "why a difference is undecided";
 const OPEN_REMEDY: &str = "compare both tables of the finding with the instructions by hand";
 
 /// All of them.
-pub(super) const ALL: [Word; 11] = [
+pub(super) const ALL: [Word; 13] = [
     Word {
         name: "cfa",
         kind: FIELD,
@@ -98,9 +98,23 @@ pub(super) const ALL: [Word; 11] = [
         remedy: OPEN_REMEDY,
     },
     Word {
+        name: "sframe-right",
+        kind: REASON,
+        summary: "the machine code proves that SFrame is right, and not that CFI is wrong",
+        applies: "places where CFI's rule recovers a value that is not known: it may happen to be the same",
+        remedy: OPEN_REMEDY,
+    },
+    Word {
+        name: "cfi-right",
+        kind: REASON,
+        summary: "the machine code proves that CFI is right, and not that SFrame is wrong",
+        applies: "places where SFrame's row recovers a value that is not known: it may happen to be the same",
+        remedy: OPEN_REMEDY,
+    },
+    Word {
         name: "open",
         kind: REASON,
-        summary: "the machine code is known, and proves neither SFrame nor CFI wrong",
+        summary: "the machine code is known, and proves neither SFrame nor CFI right or wrong",
         applies: "places where the value of a register is not known",
         remedy: OPEN_REMEDY,
     },
@@ -141,12 +155,21 @@ mod tests {
             Reason::NoFunction => "no-function",
             Reason::NoPath => "no-path",
             Reason::NotInCode => "not-in-code",
+            Reason::SframeRight => "sframe-right",
+            Reason::CfiRight => "cfi-right",
             Reason::Open => "open",
         }
     }
 
-    const REASONS: [Reason; 5] =
-        [Reason::Machine, Reason::NoFunction, Reason::NoPath, Reason::NotInCode, Reason::Open];
+    const REASONS: [Reason; 7] = [
+        Reason::Machine,
+        Reason::NoFunction,
+        Reason::NoPath,
+        Reason::NotInCode,
+        Reason::SframeRight,
+        Reason::CfiRight,
+        Reason::Open,
+    ];
 
     #[test]
     fn every_word_that_names_a_cause_is_explained() {

@@ -19,8 +19,6 @@ const MAX_CONTEXTS: usize = 10_000;
 /// The result of comparing a file's sections with its CFI; empty if they were not compared.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// The differences, each with its tables if they could be read again.
-    pub differences: Vec<(finding::Finding, Option<Difference<'static>>)>,
     /// What SFrame and the code were compared with.
     pub table: Option<UnwindTable>,
     /// The coverage.
@@ -42,18 +40,15 @@ pub fn checked(
     let Report { findings, counts, undecided, sections, code_bytes } = report;
     let status = if sections.is_empty() { Status::NoSection } else { Status::Checked };
     let sections: Vec<Section<'static>> = sections.iter().map(section).collect();
-    let mut located = Located::new(&sections, sources, names);
-    let count = findings.len().saturating_add(comparison.differences.len());
-    let mut found = Vec::with_capacity(count);
-    found.extend(findings.into_iter().map(|finding| located.record(finding, None)));
-    let differences = comparison.differences.into_iter();
-    found.extend(differences.map(|(finding, difference)| located.record(finding, difference)));
+    let slots = sections.iter().map(|section| (section.index, section.file_offset));
+    let mut located = Located::new(slots, sources, names);
+    let findings = findings.into_iter().map(|finding| located.record(finding, None)).collect();
     let covered = sections.iter().map(|section| section.covered_bytes);
     Record {
         code_bytes,
         covered_bytes: covered.fold(0, u64::saturating_add),
         counts: counts.iter().map(|(rule, count)| rule_count(rule, *count)).collect(),
-        findings: found,
+        findings,
         undecided: undecided
             .into_iter()
             .map(|left| Undecided { section: left.section, reason: left.reason.into() })
@@ -93,22 +88,24 @@ fn section(section: &SectionSummary) -> Section<'static> {
 
 /// Makes the records of a file's findings, with the names of their places and the bytes around them.
 pub struct Located<'l, 'n, 'a> {
-    sections: &'l [Section<'l>],
-    sources: &'l [SectionSource<'l>],
+    /// The offset of each section of the file, and its bytes if they can be read.
+    sections: Vec<(u64, Option<&'l SectionSource<'l>>)>,
     names: &'l Names<'n, 'a>,
     /// The number of findings that may still have a context.
     contexts: usize,
 }
 
 impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
-    /// For a file with these sections, whose bytes are in `sources`.
+    /// For a file with these sections (index and offset), whose bytes are in `sources`.
     #[must_use]
-    pub const fn new(
-        sections: &'l [Section<'l>],
+    pub fn new(
+        sections: impl Iterator<Item = (Option<u32>, u64)>,
         sources: &'l [SectionSource<'l>],
         names: &'l Names<'n, 'a>,
     ) -> Located<'l, 'n, 'a> {
-        Located { sections, sources, names, contexts: MAX_CONTEXTS }
+        let source = |index| sources.iter().find(|source| source.index == index);
+        let sections = sections.map(|(index, offset)| (offset, source(index))).collect();
+        Located { sections, names, contexts: MAX_CONTEXTS }
     }
 
     /// The record of a finding and of its difference.
@@ -118,13 +115,11 @@ impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
         finding: finding::Finding,
         difference: Option<Difference<'static>>,
     ) -> Finding<'static> {
-        let section = finding.section.and_then(|position| self.sections.get(position));
-        let source = section
-            .and_then(|section| self.sources.iter().find(|source| source.index == section.index))
-            .filter(|_| self.contexts > 0);
+        let section = finding.section.and_then(|position| self.sections.get(position).copied());
+        let source = section.and_then(|(_, source)| source).filter(|_| self.contexts > 0);
         self.contexts = self.contexts.saturating_sub(1);
         let context = source.map_or_else(Vec::new, |source| context(&finding, source));
-        let place = |offset| section.map(|section| section.file_offset.saturating_add(offset));
+        let place = |offset| section.map(|(start, _)| start.saturating_add(offset));
         let start = finding.function.and_then(|function| function.start);
         let start = start.or(finding.code.map(|(start, _)| start));
         let symbol = start.and_then(|start| self.names.symbol(start));

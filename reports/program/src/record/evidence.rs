@@ -36,6 +36,7 @@ impl<'g> Gatherer<'g> {
     /// The evidence of a difference; `None` if there are too many rows or they cannot be read again.
     pub fn gather(&mut self, difference: &account::Difference<'_>) -> Option<Difference<'static>> {
         let (start, end) = (difference.start, difference.end);
+        let (rows_start, rows_end) = difference.whole;
         let section = difference.finding.section.and_then(|number| self.sections.get(number));
         let (mut sframe, mut cfi) = (Vec::new(), Vec::new());
         let mut function_start = start;
@@ -51,16 +52,15 @@ impl<'g> Gatherer<'g> {
         let in_section = section.and_then(|section| section.abi().ok());
         let abi = in_section.or_else(|| difference.cfi.map(|of| of.function.cfi().abi()))?;
         let sides = (Side::Sframe, Side::Cfi);
-        let Tables { lines, cut } = Tables::around(abi, (&sframe, &cfi), sides, start.address, end);
+        let Tables { lines, cut } =
+            Tables::around(abi, (&sframe, &cfi), sides, rows_start, rows_end);
         let similar = difference.similar.map(|similar| Similar {
             functions: similar.functions,
             ranges: similar.ranges,
             bytes: similar.bytes,
         });
-        let directives = difference
-            .cfi
-            .map(|of| directives(&of.function, abi, start.address))
-            .unwrap_or_default();
+        let directives =
+            difference.cfi.map(|of| directives(&of.function, abi, rows_start)).unwrap_or_default();
         Some(Difference {
             fields: difference.fields.names().map(Text::from).collect(),
             table: lines,
@@ -68,6 +68,7 @@ impl<'g> Gatherer<'g> {
             instructions: code(self.elf, abi, function_start, start.address, end),
             directives,
             ruling: difference.ruling.map(|ruling| describe(ruling, self.elf, abi, function_start)),
+            rows_from: (rows_start < start.address).then_some(Address(rows_start)),
             similar,
             repeats: difference.repeats,
         })
@@ -96,6 +97,8 @@ fn describe(
         Reason::NoFunction => undecided("no-function"),
         Reason::NoPath => undecided("no-path"),
         Reason::NotInCode => undecided("not-in-code"),
+        Reason::SframeRight => undecided("sframe-right"),
+        Reason::CfiRight => undecided("cfi-right"),
         Reason::Open => undecided("open"),
         Reason::Proof { address, change, known } => {
             let instruction = |address| {

@@ -41,6 +41,7 @@ pub(crate) fn forecast(elf: &Elf<'_>) -> Forecast<'static> {
             debug_frame,
             sframe,
         },
+        gc_sections: false,
         sections: Vec::new(),
     }
 }

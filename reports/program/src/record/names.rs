@@ -1,6 +1,6 @@
 //! The names of places in the code of a file.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
@@ -18,14 +18,14 @@ pub struct SymbolPlace {
 #[derive(Debug)]
 pub struct Names<'n, 'a> {
     elf: Option<&'n Elf<'a>>,
-    symbols: OnceCell<SymbolTable<'a>>,
+    symbols: OnceLock<SymbolTable<'a>>,
 }
 
 impl<'n, 'a> Names<'n, 'a> {
     /// The names in a file; without a file there are none.
     #[must_use]
     pub const fn of(elf: Option<&'n Elf<'a>>) -> Names<'n, 'a> {
-        Names { elf, symbols: OnceCell::new() }
+        Names { elf, symbols: OnceLock::new() }
     }
 
     /// The symbol at or before `place`.

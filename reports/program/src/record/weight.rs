@@ -2,7 +2,10 @@
 
 use std::mem::size_of;
 
-use sframe_record::{Coverage, Difference, Finding, Loss, Package, Record, Text};
+use sframe_record::{
+    Coverage, Difference, Finding, Loss, Package, Record, RuleCount, Suppressed, Tail, Text,
+    Undecided,
+};
 
 /// The overhead of the allocator for a block, and of the unused part of a vector.
 const BLOCK: usize = 32;
@@ -19,11 +22,7 @@ pub(crate) fn of_record(record: &Record<'_>) -> usize {
             .map(optional)
             .sum::<usize>()
         + of_findings(&record.findings)
-        + sum(&record.counts, |count| text(&count.rule) + optional(&count.known))
-        + sum(&record.suppressed, |of| {
-            text(&of.rule) + text(&of.reason) + of_findings(&of.findings)
-        })
-        + sum(&record.undecided, |undecided| text(&undecided.reason))
+        + tail(&record.counts, &record.suppressed, &record.undecided)
         + sum(&record.sections, |section| text(&section.name))
         + sum(&record.producers, |producer| {
             text(&producer.name) + optional(&producer.version) + optional(&producer.text)
@@ -31,6 +30,18 @@ pub(crate) fn of_record(record: &Record<'_>) -> usize {
         + record.content.as_ref().map_or(0, |content| text(&content.hash))
         + record.package.as_ref().map_or(0, package)
         + record.coverage.as_ref().map_or(0, coverage)
+}
+
+/// The number of bytes that the tail of a record takes.
+#[must_use]
+pub(crate) fn of_tail(of: &Tail<'_>) -> usize {
+    tail(&of.counts, &of.suppressed, &of.undecided)
+}
+
+fn tail(counts: &[RuleCount<'_>], suppressed: &[Suppressed<'_>], left: &[Undecided<'_>]) -> usize {
+    sum(counts, |count| text(&count.rule) + optional(&count.known))
+        + sum(suppressed, |of| text(&of.rule) + text(&of.reason) + of_findings(&of.findings))
+        + sum(left, |undecided| text(&undecided.reason))
 }
 
 fn package(package: &Package<'_>) -> usize {

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use sframe_history::FileIdentity;
 use sframe_policy::Baseline;
-use sframe_record::{Finding, Record, Severity, Summary};
+use sframe_record::{Events, Finding, Record, Severity, Summary};
 
 use super::Renderer;
 
@@ -12,52 +13,38 @@ use super::Renderer;
 pub struct BaselineWriter<W> {
     out: W,
     baseline: Baseline,
-    /// The record that was started.
-    started: Option<Record<'static>>,
+    /// The identity of the current file, once it has a finding.
+    file: Option<FileIdentity>,
 }
 
 impl<W: Write> BaselineWriter<W> {
-    /// A renderer that writes to `out`.
-    pub fn new(out: W) -> BaselineWriter<W> {
-        BaselineWriter { out, baseline: Baseline::default(), started: None }
+    /// A renderer that adds findings to `baseline`, and writes it to `out`.
+    pub const fn new(out: W, baseline: Baseline) -> BaselineWriter<W> {
+        BaselineWriter { out, baseline, file: None }
+    }
+}
+
+impl<W: Write> Events for BaselineWriter<W> {
+    fn begin(&mut self, _: &Record<'_>) -> io::Result<()> {
+        self.file = None;
+        Ok(())
     }
 
-    fn add(&mut self, record: &Record<'_>, findings: &[Finding<'_>]) {
-        for finding in findings.iter().filter(|finding| finding.severity != Severity::Lint) {
-            self.baseline.add(record, finding);
+    fn finding(&mut self, head: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+        if finding.severity != Severity::Lint {
+            let file = self.file.get_or_insert_with(|| self.baseline.file(head));
+            self.baseline.add(file, finding);
         }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Record<'_>) -> io::Result<()> {
+        Ok(())
     }
 }
 
 impl<W: Write> Renderer for BaselineWriter<W> {
-    fn begin(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.add(record, &record.findings);
-        Ok(())
-    }
-
-    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
-        self.started = Some(record);
-        Ok(())
-    }
-
-    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
-        if let Some(record) = self.started.take() {
-            self.add(&record, &findings);
-            self.started = Some(record);
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.started = None;
-        Ok(())
-    }
-
-    fn end(&mut self, _: &Summary<'_>) -> io::Result<()> {
+    fn finish(&mut self, _: &Summary<'_>) -> io::Result<()> {
         self.baseline.write(&mut self.out)
     }
 }

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use sframe_history::Groups;
 use sframe_history::groups::{self, RootCause, RootCauses, write_text};
 use sframe_record::numbers::{counted, without_numbers};
-use sframe_record::{Finding, Record, Severity, Status, Summary};
+use sframe_record::{Events, Finding, Record, Severity, Status, Summary};
 
 use super::wrap::wrap;
 use super::{Renderer, Text, TextOptions};
@@ -34,56 +34,41 @@ pub struct Grouped<W> {
     by_file: Text<Vec<u8>>,
     files: u64,
     causes: Causes,
-    /// The record that was started.
-    started: Option<Record<'static>>,
 }
 
 impl<W: Write> Grouped<W> {
     /// A renderer that writes to `out`.
     pub fn new(out: W, options: TextOptions) -> Grouped<W> {
         let by_file = Text::new(Vec::new(), options);
-        Grouped { out, options, by_file, files: 0, causes: Causes::default(), started: None }
+        Grouped { out, options, by_file, files: 0, causes: Causes::default() }
     }
 }
 
-impl<W: Write> Renderer for Grouped<W> {
-    fn begin(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
-        let is_file = match record.status {
+impl<W: Write> Events for Grouped<W> {
+    fn begin(&mut self, head: &Record<'_>) -> io::Result<()> {
+        let is_file = match head.status {
             Status::Checked | Status::NoSection | Status::Unreadable | Status::Crashed => true,
             Status::Archive | Status::Unsupported | Status::NotElf | Status::Special => false,
         };
         self.files = self.files.saturating_add(u64::from(is_file));
-        self.causes.add(record);
+        if self.files <= FEW { self.by_file.begin(head) } else { Ok(()) }
+    }
+
+    fn finding(&mut self, head: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+        self.causes.finding(head, finding)?;
+        if self.files <= FEW { self.by_file.finding(head, finding) } else { Ok(()) }
+    }
+
+    fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.causes.end(record)?;
+        if self.files <= FEW { self.by_file.end(record) } else { Ok(()) }
+    }
+}
+
+impl<W: Write> Renderer for Grouped<W> {
+    fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         if self.files <= FEW {
-            self.by_file.file(record)?;
-        }
-        Ok(())
-    }
-
-    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
-        self.started = Some(record);
-        Ok(())
-    }
-
-    /// Root causes are computed from all findings of a file.
-    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
-        if let Some(record) = &mut self.started {
-            record.findings.extend(findings);
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.started.take().map_or(Ok(()), |record| self.file(&record))
-    }
-
-    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
-        if self.files <= FEW {
-            self.by_file.end(summary)?;
+            self.by_file.finish(summary)?;
             self.out.write_all(self.by_file.written())?;
         } else {
             std::mem::take(&mut self.causes).write(&mut self.out, self.options, summary)?;
@@ -115,10 +100,18 @@ struct Reason {
     example: (String, String),
 }
 
-impl Causes {
-    /// Adds the findings of a file.
-    pub fn add(&mut self, record: &Record<'_>) {
-        self.groups.add(record);
+impl Events for Causes {
+    fn begin(&mut self, _: &Record<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finding(&mut self, head: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+        self.groups.finding(head, finding);
+        Ok(())
+    }
+
+    fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.groups.end(record);
         let reason = || record.reason.as_ref().map(ToString::to_string).unwrap_or_default();
         match record.status {
             Status::Crashed => self.leave(Left::Crashed, record, reason()),
@@ -128,8 +121,11 @@ impl Causes {
         for undecided in &record.undecided {
             self.leave(Left::Undecided, record, undecided.reason.to_string());
         }
+        Ok(())
     }
+}
 
+impl Causes {
     fn leave(&mut self, left: Left, record: &Record<'_>, reason: String) {
         let mut key = (left, without_numbers(&reason));
         if self.left.len() >= MOST_REASONS && !self.left.contains_key(&key) {
@@ -214,7 +210,7 @@ fn next_steps(out: &mut dyn Write, causes: &RootCauses, options: TextOptions) ->
 #[cfg(test)]
 mod tests {
     use super::{Causes, MOST_REASONS};
-    use sframe_record::{FileName, Record, Status};
+    use sframe_record::{Events as _, FileName, Record, Status};
 
     /// Each member of a malicious archive has a different reason.
     #[test]
@@ -224,7 +220,8 @@ mod tests {
             let name: String =
                 number.to_string().bytes().map(|digit| char::from(digit + 49)).collect();
             let record = Record::because(Status::Unreadable, format!("{name}: not found"));
-            causes.add(&record.named(&FileName::file("archive.a".into())));
+            let record = record.named(&FileName::file("archive.a".into()));
+            causes.end(&record).expect("nothing is written");
         }
         assert_eq!(causes.left.len(), MOST_REASONS + 1);
         let times: u64 = causes.left.values().map(|reason| reason.times).sum();

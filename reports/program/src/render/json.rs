@@ -1,11 +1,12 @@
 //! JSON: one document, or one line for each file. Both contain [`Record`]s.
 
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Serialize;
 use sframe_record::json::{FORMAT, TOOL, Tool, write};
-use sframe_record::{Finding, Record, Summary};
+use sframe_record::{Events, Finding, Record, Summary};
+use tempfile::SpooledTempFile;
 
 use super::Renderer;
 
@@ -71,35 +72,47 @@ fn written() -> schemars::SchemaGenerator {
     SchemaSettings::default().for_serialize().into_generator()
 }
 
-/// A record that is written in pieces.
-#[derive(Debug, Default)]
-struct Started {
-    /// The text after the findings.
-    rest: String,
-    /// Whether a finding was written.
+/// The number of bytes of a file's findings that are held in memory.
+const MOST_HELD: usize = 1 << 20;
+
+/// The text of a file's findings. In a record, counts come first, which are known after the last finding.
+#[derive(Debug)]
+struct Held {
+    /// In memory or, if it is long, in a temporary file.
+    text: SpooledTempFile,
     any: bool,
 }
 
-impl Started {
+impl Held {
     /// The text of a record without findings. It cannot occur in a string, where quotation marks are escaped.
     const NONE: &'static str = "\"findings\":[]";
 
-    /// Writes `record`, which has no findings, up to the place of its findings.
-    fn begin<T: Serialize>(out: &mut dyn Write, record: &T) -> io::Result<Started> {
-        let text = serde_json::to_string(record)?;
-        let split = text.split_once(Started::NONE);
-        let (before, rest) = split.ok_or_else(|| io::Error::other("a record without findings"))?;
-        write!(out, "{before}\"findings\":[")?;
-        Ok(Started { rest: format!("]{rest}"), any: false })
+    fn new() -> Held {
+        Held { text: SpooledTempFile::new(MOST_HELD), any: false }
     }
 
-    fn findings(&mut self, out: &mut dyn Write, findings: &[Finding<'_>]) -> io::Result<()> {
-        findings.iter().try_for_each(|finding| {
-            if std::mem::replace(&mut self.any, true) {
-                out.write_all(b",")?;
-            }
-            write(&mut *out, finding)
-        })
+    fn finding(&mut self, finding: &Finding<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.any, true) {
+            self.text.write_all(b",")?;
+        }
+        write(&mut self.text, finding)
+    }
+
+    /// Writes `record`, which has no findings, with those that are held.
+    fn write<T: Serialize>(&mut self, out: &mut dyn Write, record: &T) -> io::Result<()> {
+        if !self.any {
+            return write(out, record);
+        }
+        let mut held = std::mem::replace(self, Held::new()).text;
+        let mut text = Vec::new();
+        write(&mut text, record)?;
+        let text = String::from_utf8(text).map_err(io::Error::other)?;
+        let split = text.split_once(Held::NONE);
+        let (before, rest) = split.ok_or_else(|| io::Error::other("a record without findings"))?;
+        write!(out, "{before}\"findings\":[")?;
+        held.rewind()?;
+        io::copy(&mut held, out)?;
+        write!(out, "]{rest}")
     }
 }
 
@@ -108,51 +121,41 @@ impl Started {
 pub struct JsonDocument<W> {
     out: W,
     any: bool,
-    started: Started,
+    held: Held,
 }
 
 impl<W: Write> JsonDocument<W> {
     /// A renderer that writes to `out`.
-    pub const fn new(out: W) -> JsonDocument<W> {
-        JsonDocument { out, any: false, started: Started { rest: String::new(), any: false } }
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub fn new(mut out: W) -> io::Result<JsonDocument<W>> {
+        write!(out, "{{\"format\":{FORMAT},\"tool\":")?;
+        write(&mut out, &TOOL)?;
+        write!(out, ",\"files\":[")?;
+        Ok(JsonDocument { out, any: false, held: Held::new() })
     }
 }
 
-impl<W: Write> JsonDocument<W> {
-    fn separate(&mut self) -> io::Result<()> {
+impl<W: Write> Events for JsonDocument<W> {
+    fn begin(&mut self, _: &Record<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finding(&mut self, _: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+        self.held.finding(finding)
+    }
+
+    fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
         let separator: &[u8] = if self.any { b",\n" } else { b"\n" };
         self.any = true;
-        self.out.write_all(separator)
+        self.out.write_all(separator)?;
+        self.held.write(&mut self.out, record)
     }
 }
 
 impl<W: Write> Renderer for JsonDocument<W> {
-    fn begin(&mut self) -> io::Result<()> {
-        write!(self.out, "{{\"format\":{FORMAT},\"tool\":")?;
-        write(&mut self.out, &TOOL)?;
-        write!(self.out, ",\"files\":[")
-    }
-
-    fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.separate()?;
-        write(&mut self.out, record)
-    }
-
-    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
-        self.separate()?;
-        self.started = Started::begin(&mut self.out, &record)?;
-        Ok(())
-    }
-
-    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
-        self.started.findings(&mut self.out, &findings)
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.out.write_all(self.started.rest.as_bytes())
-    }
-
-    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+    fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         write!(self.out, "\n],\"summary\":")?;
         write(&mut self.out, summary)?;
         writeln!(self.out, "}}")?;
@@ -164,48 +167,38 @@ impl<W: Write> Renderer for JsonDocument<W> {
 #[derive(Debug)]
 pub struct JsonLines<W> {
     out: W,
-    started: Started,
+    held: Held,
 }
 
 impl<W: Write> JsonLines<W> {
     /// A renderer that writes to `out`.
-    pub const fn new(out: W) -> JsonLines<W> {
-        JsonLines { out, started: Started { rest: String::new(), any: false } }
+    pub fn new(out: W) -> JsonLines<W> {
+        JsonLines { out, held: Held::new() }
+    }
+}
+
+impl<W: Write> Events for JsonLines<W> {
+    fn begin(&mut self, _: &Record<'_>) -> io::Result<()> {
+        Ok(())
     }
 
-    fn line(&mut self, line: &Line<'_, '_>) -> io::Result<()> {
-        write(&mut self.out, line)?;
-        writeln!(self.out)
+    fn finding(&mut self, _: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+        self.held.finding(finding)
+    }
+
+    fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.held.write(&mut self.out, &Line::File(record))?;
+        writeln!(self.out)?;
+        // A reader of lines expects each line as soon as it is complete.
+        self.out.flush()
     }
 }
 
 impl<W: Write> Renderer for JsonLines<W> {
-    fn begin(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.line(&Line::File(record))?;
-        // A reader of lines expects each line as soon as it is complete.
-        self.out.flush()
-    }
-
-    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
-        self.started = Started::begin(&mut self.out, &Line::File(&record))?;
-        Ok(())
-    }
-
-    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
-        self.started.findings(&mut self.out, &findings)
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        writeln!(self.out, "{}", self.started.rest)?;
-        self.out.flush()
-    }
-
-    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
-        self.line(&Line::Summary(SummaryLine { format: FORMAT, tool: TOOL, summary }))?;
+    fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        let line = Line::Summary(SummaryLine { format: FORMAT, tool: TOOL, summary });
+        write(&mut self.out, &line)?;
+        writeln!(self.out)?;
         self.out.flush()
     }
 }

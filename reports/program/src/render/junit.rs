@@ -13,7 +13,7 @@ use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
 use sframe_record::{
-    FailedGate, Finding, Forecast, Record, Severity, Status, Summary, with_ruling,
+    Events, FailedGate, Finding, Forecast, Record, Severity, Status, Summary, with_ruling,
 };
 
 use super::{Renderer, table};
@@ -24,14 +24,29 @@ const LISTED: usize = 20;
 /// Writes the XML.
 pub struct Junit<W: Write> {
     out: Writer<W>,
-    /// The record that was started, with the first findings of each rule.
-    started: Option<Record<'static>>,
+    /// The first findings of the file, by rule and severity.
+    listed: BTreeMap<(String, Severity), Listed>,
+}
+
+/// Findings in words.
+#[derive(Debug, Default)]
+struct Listed {
+    lines: Vec<String>,
+    /// The number of findings that they stand for.
+    described: u64,
 }
 
 impl<W: Write> Junit<W> {
     /// A renderer that writes to `out`.
-    pub fn new(out: W) -> Junit<W> {
-        Junit { out: Writer::new_with_indent(out, b' ', 1), started: None }
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub fn new(out: W) -> io::Result<Junit<W>> {
+        let mut out = Writer::new_with_indent(out, b' ', 1);
+        out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+        let suites = BytesStart::new("testsuites").with_attributes([("name", "sframe-check")]);
+        out.write_event(Event::Start(suites))?;
+        Ok(Junit { out, listed: BTreeMap::new() })
     }
 
     fn suite(&mut self, name: &str, tests: &[Test]) -> io::Result<()> {
@@ -83,41 +98,35 @@ impl<W: Write> Junit<W> {
     }
 }
 
-impl<W: Write> Renderer for Junit<W> {
-    fn begin(&mut self) -> io::Result<()> {
-        self.out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-        let suites = BytesStart::new("testsuites").with_attributes([("name", "sframe-check")]);
-        self.out.write_event(Event::Start(suites))
+impl<W: Write> Events for Junit<W> {
+    fn begin(&mut self, _: &Record<'_>) -> io::Result<()> {
+        self.listed.clear();
+        Ok(())
     }
 
-    fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
+    fn finding(&mut self, head: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+        let key = (finding.rule.as_str().to_owned(), finding.severity);
+        let listed = self.listed.entry(key).or_default();
+        if listed.lines.len() < LISTED {
+            listed.lines.push(line(head, finding));
+            listed.described = listed.described.saturating_add(finding.weight());
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
         match record.status {
             Status::NotElf | Status::Special | Status::Unsupported => Ok(()),
-            _ => self.suite(&record.name(), &tests(record)),
-        }
-    }
-
-    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
-        self.started = Some(record);
-        Ok(())
-    }
-
-    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
-        let Some(record) = &mut self.started else { return Ok(()) };
-        for finding in findings {
-            let same = record.findings.iter().filter(|listed| listed.rule == finding.rule);
-            if same.count() < LISTED {
-                record.findings.push(finding);
+            _ => {
+                let listed = std::mem::take(&mut self.listed);
+                self.suite(&record.name(), &tests(record, listed))
             }
         }
-        Ok(())
     }
+}
 
-    fn finish(&mut self) -> io::Result<()> {
-        self.started.take().map_or(Ok(()), |record| self.file(&record))
-    }
-
-    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+impl<W: Write> Renderer for Junit<W> {
+    fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         let forecasts = forecasts(summary);
         if !forecasts.is_empty() {
             self.suite("forecast", &forecasts)?;
@@ -170,7 +179,7 @@ enum Outcome {
 }
 
 /// The tests of a file.
-fn tests(record: &Record<'_>) -> Vec<Test> {
+fn tests(record: &Record<'_>, mut listed: BTreeMap<(String, Severity), Listed>) -> Vec<Test> {
     let reason = || record.reason.as_ref().map(ToString::to_string).unwrap_or_default();
     let test = |name: &str, outcome| Test { name: name.to_owned(), outcome };
     match record.status {
@@ -185,7 +194,8 @@ fn tests(record: &Record<'_>) -> Vec<Test> {
     }
     let mut tests: Vec<Test> = (by_rule.into_iter())
         .map(|((rule, severity), number)| {
-            let text = listed(record, rule, severity, number);
+            let listed = listed.remove(&(rule.to_owned(), severity)).unwrap_or_default();
+            let text = listed.text(number);
             let outcome = match severity {
                 Severity::Error => Outcome::Failure(text),
                 Severity::Warning | Severity::Lint => Outcome::Passed(Some(text)),
@@ -223,24 +233,23 @@ fn forecasts(summary: &Summary<'_>) -> Vec<Test> {
     packages.chain(totals).collect()
 }
 
-/// The findings of a rule in words, one on each line.
-fn listed(record: &Record<'_>, rule: &str, severity: Severity, number: u64) -> String {
-    let of_rule =
-        |finding: &&Finding<'_>| finding.rule.as_str() == rule && finding.severity == severity;
-    let mut described = 0_u64;
-    let mut lines: Vec<String> = Vec::new();
-    for finding in record.findings.iter().filter(of_rule).take(LISTED) {
-        described = described.saturating_add(finding.weight());
-        let known = finding.known.as_ref().map(|known| format!(" (known: {known})"));
-        let function = finding.function.as_ref().and_then(|of| of.symbol.as_ref());
-        let symbol = function.or_else(|| finding.code.as_ref().and_then(|of| of.symbol.as_ref()));
-        let place = symbol.map(|symbol| format!("{symbol}: ")).unwrap_or_default();
-        let message = format!("{place}{}{}", finding.message, known.unwrap_or_default());
-        lines.push(with_ruling(&message, finding.ruling(record.table).as_deref()));
+/// A finding in words.
+fn line(head: &Record<'_>, finding: &Finding<'_>) -> String {
+    let known = finding.known.as_ref().map(|known| format!(" (known: {known})"));
+    let function = finding.function.as_ref().and_then(|of| of.symbol.as_ref());
+    let symbol = function.or_else(|| finding.code.as_ref().and_then(|of| of.symbol.as_ref()));
+    let place = symbol.map(|symbol| format!("{symbol}: ")).unwrap_or_default();
+    let message = format!("{place}{}{}", finding.message, known.unwrap_or_default());
+    with_ruling(&message, finding.ruling(head.table).as_deref())
+}
+
+impl Listed {
+    /// The findings, one on each line, and how many of `number` are not among them.
+    fn text(mut self, number: u64) -> String {
+        let more = number.saturating_sub(self.described);
+        if more > 0 {
+            self.lines.push(format!("and {} more", counted(more, "finding")));
+        }
+        self.lines.join("\n")
     }
-    let more = number.saturating_sub(described);
-    if more > 0 {
-        lines.push(format!("and {} more", counted(more, "finding")));
-    }
-    lines.join("\n")
 }

@@ -7,7 +7,8 @@ use sframe_history::groups::{Example, RootCause};
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
 use sframe_record::{
-    CallSites, Finding, ForecastTotal, ReadingTotal, Record, Severity, Status, Summary, Table,
+    CallSites, Events, Finding, ForecastTotal, LINKED, ReadingTotal, Record, Severity, Status,
+    Summary, Table,
 };
 
 use super::Renderer;
@@ -21,13 +22,12 @@ pub struct Markdown<W> {
     groups: Groups,
     /// The first files that could not be read, or in parts, and why.
     left: Vec<(String, String)>,
-    started: Option<Record<'static>>,
 }
 
 impl<W: Write> Markdown<W> {
     /// A renderer that writes to `out`.
     pub fn new(out: W) -> Markdown<W> {
-        Markdown { out, groups: Groups::default(), left: Vec::new(), started: None }
+        Markdown { out, groups: Groups::default(), left: Vec::new() }
     }
 
     fn causes(&mut self, causes: &[RootCause]) -> io::Result<()> {
@@ -66,7 +66,11 @@ impl<W: Write> Markdown<W> {
 
     fn forecast(&mut self, total: &ForecastTotal<'_>, noun: &str) -> io::Result<()> {
         writeln!(self.out, "\n**What SFrame would cost {}**\n", counted(total.files, noun))?;
-        self.table(&total.forecast.table())
+        self.table(&total.forecast.table())?;
+        match total.forecast.caveat().filter(|_| noun == LINKED) {
+            Some(caveat) => writeln!(self.out, "\n{}", caveat.replace('*', "\\*")),
+            None => Ok(()),
+        }
     }
 
     fn readings(&mut self, summary: &Summary<'_>) -> io::Result<()> {
@@ -117,13 +121,18 @@ impl<W: Write> Markdown<W> {
     }
 }
 
-impl<W: Write> Renderer for Markdown<W> {
-    fn begin(&mut self) -> io::Result<()> {
+impl<W: Write> Events for Markdown<W> {
+    fn begin(&mut self, _: &Record<'_>) -> io::Result<()> {
         Ok(())
     }
 
-    fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.groups.add(record);
+    fn finding(&mut self, head: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+        self.groups.finding(head, finding);
+        Ok(())
+    }
+
+    fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.groups.end(record);
         let own = record.reason.as_ref();
         let own = own.filter(|_| matches!(record.status, Status::Unreadable | Status::Crashed));
         let left = record.undecided.iter().map(|undecided| &undecided.reason);
@@ -134,25 +143,10 @@ impl<W: Write> Renderer for Markdown<W> {
         }
         Ok(())
     }
+}
 
-    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
-        self.started = Some(record);
-        Ok(())
-    }
-
-    /// Root causes are computed from all findings of a file.
-    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
-        if let Some(record) = &mut self.started {
-            record.findings.extend(findings);
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.started.take().map_or(Ok(()), |record| self.file(&record))
-    }
-
-    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+impl<W: Write> Renderer for Markdown<W> {
+    fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         let is_bad = summary.errors > 0 || summary.fails_a_gate();
         let is_open = summary.is_incomplete() || !summary.failed_gates.is_empty();
         let mark = match (is_bad, is_open) {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use sframe_record::{Finding, Record, Summary};
+use sframe_record::{Events, Finding, Record, Summary};
 
 use super::Renderer;
 
@@ -10,28 +10,22 @@ use super::Renderer;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nothing;
 
+impl Events for Nothing {
+    fn begin(&mut self, _: &Record<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finding(&mut self, _: &Record<'_>, _: &Finding<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Record<'_>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Renderer for Nothing {
-    fn begin(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn file(&mut self, _: &Record<'_>) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn start(&mut self, _: Record<'static>) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn findings(&mut self, _: Vec<Finding<'static>>) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn end(&mut self, _: &Summary<'_>) -> io::Result<()> {
+    fn finish(&mut self, _: &Summary<'_>) -> io::Result<()> {
         Ok(())
     }
 }

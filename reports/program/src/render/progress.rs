@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Renderer;
-use crate::scan::{Piece, Sink};
+use crate::scan::Sink;
 use sframe_input::Tally;
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
-use sframe_record::{Record, RuleCount, Severity, Summary};
+use sframe_record::{Events, Finding, Record, RuleCount, Severity, Summary};
 
 /// Work that takes less time shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -220,23 +220,28 @@ pub fn clock(seconds: u64) -> String {
     }
 }
 
-impl Sink for WithProgress<'_> {
-    fn piece(&mut self, piece: Piece) -> io::Result<()> {
-        if let Some(record) = piece.record().filter(|_| self.line.display.is_some()) {
+impl Events for WithProgress<'_> {
+    fn begin(&mut self, head: &Record<'_>) -> io::Result<()> {
+        self.renderer.begin(head)
+    }
+
+    fn finding(&mut self, head: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+        self.renderer.finding(head, finding)
+    }
+
+    fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
+        if self.line.display.is_some() {
             self.state.add(record);
             // Reading the clock for each of a million files would take measurable time.
             if self.state.files.is_multiple_of(64) {
                 self.show();
             }
         }
-        match piece {
-            Piece::Whole(record) => self.renderer.file(&record),
-            Piece::Start(record) => self.renderer.start(record),
-            Piece::Findings(findings) => self.renderer.findings(findings),
-            Piece::End => self.renderer.finish(),
-        }
+        self.renderer.end(record)
     }
+}
 
+impl Sink for WithProgress<'_> {
     fn tick(&mut self, _: &Summary<'_>) {
         self.show();
     }

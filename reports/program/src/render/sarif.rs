@@ -6,11 +6,11 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use sframe_history::Identity;
+use sframe_history::{FileIdentity, Identity, Root};
 use sframe_record::json::{TOOL, write};
 use sframe_record::{
-    Finding, ForecastTotal, Owner, PackageForecasts, ReadingTotal, Record, Severity, Summary,
-    Wrong, catalogue, with_ruling,
+    Events, Finding, ForecastTotal, Owner, PackageForecasts, ReadingTotal, Record, Severity,
+    Summary, Wrong, catalogue, with_ruling,
 };
 use sframe_validator::rules;
 
@@ -27,21 +27,25 @@ pub struct Sarif<W> {
     suppressed: bool,
     any: bool,
     notifications: Vec<Notification>,
-    /// The record that was started, without findings.
-    started: Option<Record<'static>>,
+    /// The folder that the paths in fingerprints are relative to.
+    root: Root,
+    /// The identity of the current file, once it has a finding.
+    file: Option<FileIdentity>,
 }
 
 /// The maximum number of notifications: files that cannot be read, and parts that are undecided.
 const NOTIFICATIONS: usize = 1_000;
 
 impl<W: Write> Sarif<W> {
-    /// A renderer that writes to `out`, with `suppressed` findings as well.
-    pub const fn new(out: W, suppressed: bool) -> Sarif<W> {
-        Sarif { out, suppressed, any: false, notifications: Vec::new(), started: None }
-    }
-
-    fn results(&mut self, record: &Record<'_>, findings: &[Finding<'_>]) -> io::Result<()> {
-        findings.iter().try_for_each(|finding| self.result(record, finding, None))
+    /// A renderer that writes to `out`, with `suppressed` findings as well. The paths in fingerprints are relative to `root`.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub fn new(mut out: W, suppressed: bool, root: Root) -> io::Result<Sarif<W>> {
+        write!(out, "{{\"$schema\":\"{SCHEMA}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":")?;
+        write(&mut out, &Tool { driver: Driver::this() })?;
+        out.write_all(b",\"results\":[")?;
+        Ok(Sarif { out, suppressed, any: false, notifications: Vec::new(), root, file: None })
     }
 
     fn result(
@@ -52,7 +56,9 @@ impl<W: Write> Sarif<W> {
     ) -> io::Result<()> {
         let separator: &[u8] = if std::mem::replace(&mut self.any, true) { b",\n" } else { b"\n" };
         self.out.write_all(separator)?;
-        write(&mut self.out, &SarifResult::of(record, finding, suppressed))
+        let file = self.file.get_or_insert_with(|| self.root.file(record));
+        let identity = Identity::of(file, finding);
+        write(&mut self.out, &SarifResult::of(record, finding, identity, suppressed))
     }
 
     fn notify(&mut self, record: &Record<'_>) {
@@ -75,45 +81,30 @@ impl<W: Write> Sarif<W> {
     }
 }
 
-impl<W: Write> Renderer for Sarif<W> {
-    fn begin(&mut self) -> io::Result<()> {
-        write!(self.out, "{{\"$schema\":\"{SCHEMA}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":")?;
-        write(&mut self.out, &Tool { driver: Driver::this() })?;
-        self.out.write_all(b",\"results\":[")
+impl<W: Write> Events for Sarif<W> {
+    fn begin(&mut self, _: &Record<'_>) -> io::Result<()> {
+        self.file = None;
+        Ok(())
     }
 
-    fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
+    fn finding(&mut self, head: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+        self.result(head, finding, None)
+    }
+
+    fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
         self.notify(record);
-        self.results(record, &record.findings)?;
-        if self.suppressed {
-            for suppressed in &record.suppressed {
-                for finding in &suppressed.findings {
-                    self.result(record, finding, Some(&suppressed.reason))?;
-                }
+        let suppressed = if self.suppressed { record.suppressed.as_slice() } else { &[] };
+        for suppressed in suppressed {
+            for finding in &suppressed.findings {
+                self.result(record, finding, Some(&suppressed.reason))?;
             }
         }
         Ok(())
     }
+}
 
-    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
-        self.notify(&record);
-        self.started = Some(record);
-        Ok(())
-    }
-
-    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
-        let Some(record) = self.started.take() else { return Ok(()) };
-        self.results(&record, &findings)?;
-        self.started = Some(record);
-        Ok(())
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.started = None;
-        Ok(())
-    }
-
-    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+impl<W: Write> Renderer for Sarif<W> {
+    fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         self.notifications.extend(summary.failed_gates.iter().map(|gate| Notification {
             level: if gate.undecided { "warning" } else { "error" },
             message: Message { text: gate.message.to_string() },
@@ -238,7 +229,12 @@ struct SarifResult {
 }
 
 impl SarifResult {
-    fn of(record: &Record<'_>, finding: &Finding<'_>, suppressed: Option<&str>) -> SarifResult {
+    fn of(
+        record: &Record<'_>,
+        finding: &Finding<'_>,
+        identity: Identity,
+        suppressed: Option<&str>,
+    ) -> SarifResult {
         let index = catalogue::position(&finding.rule);
         let known = finding.known.as_ref().map(ToString::to_string);
         let about = known.as_ref().map(|known| format!(" (known: {known})"));
@@ -258,9 +254,7 @@ impl SarifResult {
             level: level(finding.severity),
             message: Message { text: with_ruling(&message, ruling.as_deref()) },
             locations: [Location::of(record, finding)],
-            partial_fingerprints: Fingerprints {
-                identity: Identity::of(record, finding).to_string(),
-            },
+            partial_fingerprints: Fingerprints { identity: identity.to_string() },
             suppressions: suppressed
                 .map(|reason| Suppression { kind: "external", justification: reason.to_owned() })
                 .into_iter()

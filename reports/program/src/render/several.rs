@@ -2,7 +2,7 @@
 
 use std::io;
 
-use sframe_record::{Finding, Record, Summary};
+use sframe_record::{Events, Finding, Record, Summary};
 
 use super::Renderer;
 
@@ -35,28 +35,22 @@ impl Several {
     }
 }
 
+impl Events for Several {
+    fn begin(&mut self, head: &Record<'_>) -> io::Result<()> {
+        self.each(|renderer| renderer.begin(head))
+    }
+
+    fn finding(&mut self, head: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+        self.each(|renderer| renderer.finding(head, finding))
+    }
+
+    fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.each(|renderer| renderer.end(record))
+    }
+}
+
 impl Renderer for Several {
-    fn begin(&mut self) -> io::Result<()> {
-        self.each(|renderer| renderer.begin())
-    }
-
-    fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.each(|renderer| renderer.file(record))
-    }
-
-    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
-        self.each(|renderer| renderer.start(record.clone()))
-    }
-
-    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
-        self.each(|renderer| renderer.findings(findings.clone()))
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.each(|renderer| renderer.finish())
-    }
-
-    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
-        self.each(|renderer| renderer.end(summary))
+    fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        self.each(|renderer| renderer.finish(summary))
     }
 }

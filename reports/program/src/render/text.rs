@@ -21,8 +21,8 @@ use sframe_record::catalogue::is_about_tools;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::column_width;
 use sframe_record::{
-    Difference, Finding, Owner, Part, Record, Section, Severity, Status, Summary, Text as Name,
-    UnwindTable, Wrong,
+    Difference, Events, Finding, Owner, Part, Record, Section, Severity, Status, Summary,
+    Text as Name, UnwindTable, Wrong,
 };
 
 const BOLD: Style = Style::new().bold();
@@ -33,6 +33,8 @@ const LINT: Style = AnsiColor::Cyan.on_default().bold();
 
 /// The number of findings of a rule that are listed for each file without `--all`.
 const EACH: usize = 3;
+/// The maximum number of findings of a file that are sorted by owner.
+const SORTED: usize = 10_000;
 
 /// The options of the text.
 #[derive(Clone, Copy, Debug)]
@@ -78,8 +80,8 @@ pub struct Text<W> {
     options: TextOptions,
     /// The rules about tools of which a finding was shown. One finding of each in a scan is enough.
     shown: BTreeSet<String>,
-    /// The record that was started, and its listing.
-    started: Option<(Record<'static>, Listing)>,
+    /// The listing of the current file.
+    listing: Listing,
     /// The call sites of a file were written.
     has_call_sites: bool,
     /// A block has ended: an empty line comes before the next one, but not at the end of the output.
@@ -87,12 +89,16 @@ pub struct Text<W> {
 }
 
 /// The listing of a file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Listing {
-    /// The rules whose findings are shown.
-    listed: BTreeMap<String, Listed>,
-    /// Whether there is nothing to list.
-    is_silent: bool,
+    /// The rules of findings; `None` for those whose findings are not shown.
+    rules: BTreeMap<String, Option<Listed>>,
+    /// The file was named.
+    is_named: bool,
+    /// The first findings, which are sorted by owner unless there are too many.
+    held: Vec<Finding<'static>>,
+    /// There are too many to be sorted.
+    is_long: bool,
 }
 
 /// The listed findings of a rule.
@@ -105,57 +111,78 @@ struct Listed {
 
 impl<W: Write> Text<W> {
     /// A renderer that writes to `out`.
-    pub const fn new(out: W, options: TextOptions) -> Text<W> {
+    pub fn new(out: W, options: TextOptions) -> Text<W> {
         Text {
             out,
             options,
             shown: BTreeSet::new(),
-            started: None,
+            listing: Listing::default(),
             has_call_sites: false,
             after_block: false,
         }
     }
 
-    /// Writes the record of a checked file up to its findings.
-    fn begin_checked(&mut self, record: &Record<'_>) -> io::Result<Listing> {
-        let listed: BTreeMap<String, Listed> = self
-            .news(record)
-            .into_iter()
-            .map(|rule| (rule.to_owned(), Listed::default()))
-            .collect();
-        let is_silent = listed.is_empty() && record.undecided.is_empty();
-        let known = self.known(record);
-        if is_silent && !known.is_empty() {
-            self.separate()?;
-            let text = self.wrapped(&format!("{}: {known}", record.name()), 2);
-            writeln!(self.out, "{text}")?;
-            self.after_block = true;
-        } else if !is_silent {
-            self.separate()?;
-            writeln!(self.out, "{BOLD}{}{BOLD:#}", record.name())?;
-        } else if self.options.verbose {
-            self.clean(&record.name(), record)?;
-        }
-        Ok(Listing { listed, is_silent })
+    /// Lists the findings that are held, and those that follow in their order.
+    fn list_held(&mut self, head: &Record<'_>) -> io::Result<()> {
+        let held = std::mem::take(&mut self.listing.held);
+        held.iter().try_for_each(|finding| self.list(head, finding))
     }
 
     /// Writes a finding if it is to be listed.
-    fn list(
-        &mut self,
-        record: &Record<'_>,
-        finding: &Finding<'_>,
-        listing: &mut Listing,
-    ) -> io::Result<()> {
-        if self.is_only_named(finding.known.is_some(), finding.severity) {
-            return Ok(());
-        }
-        let Some(listed) = listing.listed.get_mut(finding.rule.as_str()) else { return Ok(()) };
-        if !self.options.all && listed.findings >= EACH {
+    fn list(&mut self, head: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+        let all = self.options.all;
+        let Some(listed) = self.listed(&finding.rule) else { return Ok(()) };
+        if !all && listed.findings >= EACH {
             return Ok(());
         }
         listed.findings += 1;
         listed.described = listed.described.saturating_add(finding.weight());
-        self.finding(record, finding)
+        self.name(head)?;
+        self.finding_of(head, finding)
+    }
+
+    /// The listed findings of a rule; `None` if they are not shown. Those of rules about the tools that made a file are not, if
+    /// findings of them were shown for an earlier file.
+    fn listed(&mut self, rule: &str) -> Option<&mut Listed> {
+        if !self.listing.rules.contains_key(rule) {
+            let each = self.options.all || self.options.verbose;
+            let is_shown = each || !is_about_tools(rule) || self.shown.insert(rule.to_owned());
+            let listed = is_shown.then(Listed::default);
+            self.listing.rules.insert(rule.to_owned(), listed);
+        }
+        self.listing.rules.get_mut(rule)?.as_mut()
+    }
+
+    /// Writes the name of the file once.
+    fn name(&mut self, head: &Record<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.listing.is_named, true) {
+            return Ok(());
+        }
+        self.separate()?;
+        writeln!(self.out, "{BOLD}{}{BOLD:#}", head.name())
+    }
+
+    /// Writes the record of a checked file after its findings.
+    fn end_findings(&mut self, record: &Record<'_>) -> io::Result<()> {
+        for count in &record.counts {
+            if !self.is_only_named(count.known.is_some(), count.severity) {
+                self.listed(&count.rule);
+            }
+        }
+        let has_listed = self.listing.rules.values().any(Option::is_some);
+        let known = self.known(record);
+        if has_listed || !record.undecided.is_empty() {
+            self.name(record)?;
+            self.rest(record, &known)?;
+        } else if !known.is_empty() {
+            self.separate()?;
+            let text = self.wrapped(&format!("{}: {known}", record.name()), 2);
+            writeln!(self.out, "{text}")?;
+            self.after_block = true;
+        } else if self.options.verbose {
+            self.clean(&record.name(), record)?;
+        }
+        Ok(())
     }
 
     /// Whether a finding is named in one line with other cases of known defects, not listed.
@@ -165,10 +192,8 @@ impl<W: Write> Text<W> {
     }
 
     /// Writes the rest of the record of a checked file, after its findings.
-    fn end_checked(&mut self, record: &Record<'_>, listing: &Listing) -> io::Result<()> {
-        if !listing.is_silent {
-            self.rest(record, listing)?;
-        }
+    fn end_checked(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.end_findings(record)?;
         if let Some(sites) = &record.call_sites {
             self.separate()?;
             (self.after_block, self.has_call_sites) = (true, true);
@@ -202,9 +227,9 @@ impl<W: Write> Text<W> {
     }
 
     /// Writes the number of findings that are not listed, and the undecided parts.
-    fn rest(&mut self, record: &Record<'_>, listing: &Listing) -> io::Result<()> {
+    fn rest(&mut self, record: &Record<'_>, known: &str) -> io::Result<()> {
         for count in &record.counts {
-            let listed = listing.listed.get(count.rule.as_str());
+            let listed = self.listing.rules.get(count.rule.as_str()).and_then(Option::as_ref);
             let Some(listed) = listed.filter(|listed| listed.findings > 0) else { continue };
             let is_named = self.is_only_named(count.known.is_some(), count.severity);
             let more = count.count.saturating_sub(listed.described);
@@ -214,9 +239,8 @@ impl<W: Write> Text<W> {
                 writeln!(self.out, "  and {more} more of {} (--all shows each)", count.rule)?;
             }
         }
-        let known = self.known(record);
         if !known.is_empty() {
-            writeln!(self.out, "  {}", self.wrapped(&known, 4))?;
+            writeln!(self.out, "  {}", self.wrapped(known, 4))?;
         }
         for undecided in &record.undecided {
             let section = undecided.section.and_then(|place| record.sections.get(place));
@@ -239,21 +263,6 @@ impl<W: Write> Text<W> {
         writeln!(self.out, "{BOLD}{name}{BOLD:#}: {WARNING}{outcome}{WARNING:#}: {reason}")
     }
 
-    /// The rules whose findings are shown for a file. Rules about the tools that made it are left out if findings of
-    /// them were shown for an earlier file.
-    fn news<'n>(&mut self, record: &'n Record<'_>) -> BTreeSet<&'n str> {
-        let each = self.options.all || self.options.verbose;
-        let broken: Vec<&str> = (record.counts.iter())
-            .filter(|count| !self.is_only_named(count.known.is_some(), count.severity))
-            .map(|count| count.rule.as_str())
-            .collect();
-        let shown = &mut self.shown;
-        broken
-            .into_iter()
-            .filter(|rule| each || !is_about_tools(rule) || shown.insert((*rule).to_owned()))
-            .collect()
-    }
-
     fn clean(&mut self, name: &str, record: &Record<'_>) -> io::Result<()> {
         self.separate()?;
         if record.sections.is_empty() {
@@ -267,7 +276,7 @@ impl<W: Write> Text<W> {
         writeln!(self.out, "{name}: {}{coverage}", sections.join("; "))
     }
 
-    fn finding(&mut self, record: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+    fn finding_of(&mut self, record: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
         let (severity, rule) = (finding.severity.name(), &finding.rule);
         let style = severity_style(finding.severity);
         let message = self.wrapped(&finding.message.to_string(), 4);
@@ -362,37 +371,38 @@ impl Text<Vec<u8>> {
     }
 }
 
-impl<W: Write> Renderer for Text<W> {
-    fn begin(&mut self) -> io::Result<()> {
+impl<W: Write> Events for Text<W> {
+    fn begin(&mut self, _: &Record<'_>) -> io::Result<()> {
+        self.listing = Listing::default();
         Ok(())
     }
 
-    fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
+    fn finding(&mut self, head: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+        if self.is_only_named(finding.known.is_some(), finding.severity) {
+            return Ok(());
+        }
+        if self.listing.is_long {
+            return self.list(head, finding);
+        }
+        self.listing.held.push(finding.owned());
+        if self.listing.held.len() > SORTED {
+            self.listing.is_long = true;
+            self.list_held(head)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
+        // What the author of the file can change comes first.
+        self.listing.held.sort_by_key(|finding| finding.owner);
+        self.list_held(record)?;
         self.record(record)?;
         self.flush_for_watchers()
     }
+}
 
-    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
-        let listing = self.begin_checked(&record)?;
-        self.started = Some((record, listing));
-        Ok(())
-    }
-
-    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
-        let Some((record, mut listing)) = self.started.take() else { return Ok(()) };
-        findings.iter().try_for_each(|finding| self.list(&record, finding, &mut listing))?;
-        self.started = Some((record, listing));
-        Ok(())
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        if let Some((record, listing)) = self.started.take() {
-            self.end_checked(&record, &listing)?;
-        }
-        self.flush_for_watchers()
-    }
-
-    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+impl<W: Write> Renderer for Text<W> {
+    fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         if self.options.summary {
             self.totals(summary)?;
         }
@@ -411,16 +421,7 @@ impl<W: Write> Text<W> {
         let verbose = self.options.verbose;
         let reason = record.reason.as_ref().map(Name::to_string).unwrap_or_default();
         match record.status {
-            Status::Checked | Status::NoSection | Status::Archive => {
-                let mut listing = self.begin_checked(record)?;
-                // What the author of the file can change comes first.
-                let mut findings: Vec<&Finding<'_>> = record.findings.iter().collect();
-                findings.sort_by_key(|finding| finding.owner);
-                for finding in findings {
-                    self.list(record, finding, &mut listing)?;
-                }
-                self.end_checked(record, &listing)
-            }
+            Status::Checked | Status::NoSection | Status::Archive => self.end_checked(record),
             Status::Unreadable => self.warn(&name, "cannot be read", &reason),
             Status::Crashed => self.warn(&name, "not checked", &reason),
             Status::Unsupported if verbose => {

@@ -4,27 +4,27 @@ use std::fs::File;
 use std::io::Seek;
 use std::io::{self, Read};
 use std::panic::{self, AssertUnwindSafe};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use sframe_validator::elf::{Elf, ElfError};
+use sframe_validator::finding::Keep;
 
-use super::each_finding;
 use super::file::{check_elf_file, check_raw, unsupported};
 use super::link_inputs::LinkInputs;
 use super::options::CheckOptions;
 use super::package;
 use super::piece::{Found, Piece};
 use super::seen::{Origin, Seen, Subject};
-use super::verdict::Verdict;
+use super::verdict::{Checked, Verdict};
 use crate::record::Content;
 use sframe_input::archive::{self, Members};
 use sframe_input::kind::{HEAD, Kind};
 use sframe_input::repository::Entry;
 use sframe_input::{FileBytes, Input, Opened, Spooled, open, plain_error};
 use sframe_record::text::printable_path;
-use sframe_record::{FileName, Record, Status};
+use sframe_record::{FileName, Record, Status, Tail};
 
 /// The number of members of an archive that are checked at a time. Their records are in memory until the first of them
 /// is done.
@@ -99,9 +99,9 @@ impl<'o> Checker<'o> {
     /// Checks content without a path. Content of no known kind is an error: it was given to be checked.
     fn nameless(&self, name: PathBuf, content: &Spooled, found: Found<'_>) {
         let name = FileName::file(name);
-        let mut checked = |piece: Piece| match piece {
-            Piece::Whole(record) if record.status == Status::NotElf && record.inside.is_none() => {
-                let is_empty = record.reason.as_deref() == Some("empty");
+        let mut checked = |piece: Piece| match &piece.head {
+            Some(head) if head.status == Status::NotElf && head.inside.is_none() => {
+                let is_empty = head.reason.as_deref() == Some("empty");
                 let reason = match is_empty {
                     true => "it is empty",
                     false => {
@@ -111,7 +111,7 @@ impl<'o> Checker<'o> {
                 };
                 found(Record::because(Status::Unreadable, reason).named(&name).into());
             }
-            piece => found(piece),
+            _ => found(piece),
         };
         let opened = content.file().and_then(|file| self.opened(&name, file, &mut checked));
         unless_unreadable(&name, opened, found);
@@ -168,7 +168,7 @@ impl<'o> Checker<'o> {
             Kind::Empty => Verdict::empty(),
             Kind::Package(_) | Kind::Other => Status::NotElf.into(),
         };
-        found(verdict.named(name).into());
+        verdict.hand_over(name, found);
         Ok(())
     }
 
@@ -186,18 +186,22 @@ impl<'o> Checker<'o> {
             (self.member(&name, member, stored), name)
         };
         let (mut inputs, mut failed) = (LinkInputs::default(), None);
+        let at_a_time = match self.options.validator.keep {
+            Keep::First(_) => MEMBERS_AT_A_TIME,
+            // Each may have thousands of findings.
+            Keep::All => rayon::current_num_threads(),
+        };
         while !self.options.is_stopped() {
             let sound =
                 members.by_ref().map_while(|member| member.map_err(|why| failed = Some(why)).ok());
-            let some: Vec<archive::Member<'_>> = sound.take(MEMBERS_AT_A_TIME).collect();
+            let some: Vec<archive::Member<'_>> = sound.take(at_a_time).collect();
             if some.is_empty() {
                 break;
             }
             let checked: Vec<(Verdict, FileName)> = some.par_iter().map(check).collect();
             for ((verdict, name), member) in checked.into_iter().zip(&some) {
-                inputs.add(&verdict.record, member.name);
-                let stored = file.map(|file| (file, member.start));
-                self.hand_over_member(verdict, &name, member, stored, found);
+                inputs.add(&verdict.checked.record, member.name);
+                verdict.hand_over(&name, found);
             }
         }
         if let Some(record) = inputs.check(name, self.options) {
@@ -235,61 +239,9 @@ impl<'o> Checker<'o> {
         }
     }
 
-    /// Hands over the verdict on a member of an archive.
-    fn hand_over_member(
-        &self,
-        verdict: Verdict,
-        name: &FileName,
-        member: &archive::Member<'_>,
-        stored: Stored<'_>,
-        found: Found<'_>,
-    ) {
-        match &member.content {
-            archive::Content::Bytes(bytes) => {
-                self.hand_over(verdict, name, &name.installed(), (bytes, stored), found);
-            }
-            archive::Content::File(path) if self.options.all && name.inside.is_none() => {
-                let path = archive::named_file(&name.path, path);
-                match FileBytes::open(&path) {
-                    Ok(data) => {
-                        let stored = Some((&data, 0));
-                        self.hand_over(verdict, name, &path, (&data, stored), found);
-                    }
-                    Err(_) => found(verdict.named(name).into()),
-                }
-            }
-            archive::Content::File(_) | archive::Content::Damaged(_) => {
-                found(verdict.named(name).into());
-            }
-        }
-    }
-
     /// Checks the file called `name`, whose bytes are `data`.
     fn bytes(&self, name: &FileName, data: &[u8], stored: Stored<'_>, found: Found<'_>) {
-        let verdict = self.verdict(name, data, stored);
-        self.hand_over(verdict, name, &name.installed(), (data, stored), found);
-    }
-
-    /// Hands over the verdict on the file called `name`, which is installed at `path`.
-    fn hand_over(
-        &self,
-        verdict: Verdict,
-        name: &FileName,
-        path: &Path,
-        (data, stored): (&[u8], Stored<'_>),
-        found: Found<'_>,
-    ) {
-        let record = verdict.named(name);
-        if !self.options.all {
-            return found(record.into());
-        }
-        let read_again = each_finding::hand_over(record, path, data, self.options, found);
-        if let Err(error) = intact(stored)
-            && read_again
-        {
-            let record = Record::because(Status::Unreadable, plain_error(&error));
-            found(record.named(name).into());
-        }
+        self.verdict(name, data, stored).hand_over(name, found);
     }
 
     /// The verdict on the file called `name`, whose bytes are `data`.
@@ -328,14 +280,14 @@ impl<'o> Checker<'o> {
             return Verdict { content, ..Verdict::because(Status::Unsupported, kind) };
         }
         let path = name.installed();
-        let check = || {
-            let record = Arc::new(check_elf_file(&path, &elf, options));
+        let check = || -> io::Result<Arc<Checked>> {
+            let checked = Arc::new(check_elf_file(&path, &elf, options));
             // The record must belong to the bytes that are remembered with it.
-            intact(stored).map(|()| record)
+            intact(stored).map(|()| checked)
         };
         // Checking a file without a section is faster than finding out whether its bytes are known.
         let is_quick = !options.coverage && elf.sframe_sections().next().is_none();
-        let record = if is_quick || with_large_holes {
+        let checked = if is_quick || with_large_holes {
             check()
         } else {
             let subject = Subject {
@@ -350,8 +302,8 @@ impl<'o> Checker<'o> {
             };
             self.seen.or_check(subject, check)
         };
-        match record {
-            Ok(record) => Verdict { record, content },
+        match checked {
+            Ok(checked) => Verdict { checked, content },
             Err(error) => {
                 Verdict { content, ..Verdict::because(Status::Unreadable, plain_error(&error)) }
             }
@@ -381,14 +333,14 @@ impl package::Members for Checker<'_> {
 fn guarded(path: PathBuf, found: Found<'_>, check: impl FnOnce(Found<'_>)) {
     let mut is_started = false;
     let mut noted = |piece: Piece| {
-        is_started = matches!(piece, Piece::Start(_) | Piece::Findings(_));
+        is_started = piece.tail.is_none();
         found(piece);
     };
     // After a panic only the state of this input may be inconsistent: locks that are shared ignore poisoning.
     let checked = panic::catch_unwind(AssertUnwindSafe(|| check(&mut noted)));
     if let Err(panic) = checked {
         if is_started {
-            found(Piece::End);
+            found(Piece { tail: Some(Tail::default()), ..Piece::default() });
         }
         let message = panic.downcast_ref::<&str>().map(ToString::to_string);
         let message = message.or_else(|| panic.downcast_ref::<String>().cloned());

@@ -7,18 +7,19 @@ use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::CfiConfirms;
 use sframe_oracle::rules::WRONG_FRAME_AFTER_CALL;
 use sframe_validator::Section;
-use sframe_validator::check::{Confirm, Options, Unconfirmed, check_contents, check_contents_each};
+use sframe_validator::check::{Confirm, Options, check_contents_each};
 use sframe_validator::elf::Elf;
-use sframe_validator::finding::{Finding, Keep, Report, Undecided};
+use sframe_validator::finding::{Finding, Report, Undecided};
 use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::call_sites;
 use super::elf_file::ElfFile;
+use super::held::Held;
 use super::options::{Against, CheckOptions};
 use super::tables::{Tables, has_cfi, with_tables};
 use crate::record::{Comparison, Gatherer, Names, coverage, proofs, undecided};
 use sframe_input::SectionSource;
-use sframe_record::{Difference, UnwindTable};
+use sframe_record::UnwindTable;
 
 /// Whether a file's CFI is needed: to compare sections with it, for the coverage, or to be compared itself.
 pub(super) fn is_wanted(elf: &Elf<'_>, options: &CheckOptions) -> bool {
@@ -29,18 +30,39 @@ pub(super) fn is_wanted(elf: &Elf<'_>, options: &CheckOptions) -> bool {
         || (options.against != Against::None && has_section())
 }
 
-/// Checks the sections of `elf`, and compares them with its CFI, which also confirms rows that look wrong to a rule.
+/// Checks the sections of `file`, and hands over each finding.
+pub(super) fn check(
+    file: &ElfFile<'_>,
+    options: &CheckOptions,
+    confirm: &dyn Confirm,
+    held: &mut Held,
+) -> Report {
+    let mut located = file.located();
+    let mut found = |finding: Finding| {
+        if options.wants(finding.rule) {
+            held.push(located.record(finding, None));
+        }
+    };
+    let options = &options.validator;
+    let report = check_contents_each(file.elf, file.contents, options, confirm, &mut found);
+    held.sort();
+    report
+}
+
+/// Checks the sections of `file`, and compares them with its CFI, which also confirms rows that look wrong to a rule. `held`
+/// takes what both find.
 pub(super) fn check_and_compare(
     file: &ElfFile<'_>,
     options: &CheckOptions,
+    held: &mut Held,
 ) -> (Report, Comparison) {
-    let &ElfFile { path, elf, contents, sources, names } = file;
+    let &ElfFile { path, elf, sources, names, .. } = file;
     with_tables(path, elf, options, |tables| {
-        let check = || check_contents(elf, contents, &options.validator, &Confirms::of(tables));
+        let check = || check(file, options, &Confirms::of(tables), held);
         // Two threads share a large file: one reads the tables while the other checks the section. What the check finds may
         // make the comparison useless.
-        let compare = || compare(elf, sources, tables.get(), options);
-        let (mut report, compared) = rayon::join(check, compare);
+        let compare = || compare(file, tables.get(), options);
+        let (mut report, (account, differences)) = rayon::join(check, compare);
         let cfi = tables.get();
         report.undecided.extend(tables.undecided());
         let (sections, cfi) = match comparable(sources, cfi, &report, options) {
@@ -51,7 +73,6 @@ pub(super) fn check_and_compare(
                 return (report, comparison);
             }
         };
-        let Compared { account, differences } = compared;
         let kept = kept(options);
         let unnamed = Names::of(None);
         let has_section = !sections.is_empty();
@@ -70,77 +91,40 @@ pub(super) fn check_and_compare(
             let reason = "call sites are examined on AMD64 and AArch64".to_owned();
             report.undecided.push(Undecided { section: None, reason });
         }
-        report.findings.extend(account.findings);
+        let mut located = file.located();
+        let mut found = account.findings;
         if let Some(examined) = examined.filter(|examined| examined.count > 0) {
-            report.findings.extend(examined.findings);
+            found.extend(examined.findings);
             report.counts.push((WRONG_FRAME_AFTER_CALL, examined.count));
         }
+        let found = found.into_iter().filter(|finding| options.wants(finding.rule));
+        found.for_each(|finding| held.push(located.record(finding, None)));
+        held.append(differences);
         report.counts.extend(account.counts);
         report.undecided.extend(account.undecided);
         let table = table_of(cfi);
-        (report, Comparison { differences, table, coverage, proofs, call_sites })
+        (report, Comparison { table, coverage, proofs, call_sites })
     })
 }
 
-/// The result of comparing sections with CFI.
-struct Compared<'c> {
-    account: Account<'c>,
-    differences: Vec<(Finding, Option<Difference<'static>>)>,
-}
-
-/// Compares the readable sections of a file with its CFI, as far as there is any.
+/// Compares the readable sections of a file with its CFI, as far as there is any. Also returns the differences.
 fn compare<'c>(
-    elf: &Elf<'_>,
-    sources: &[SectionSource<'_>],
+    file: &ElfFile<'_>,
     cfi: Result<&'c [Cfi<'c>], &str>,
     options: &CheckOptions,
-) -> Compared<'c> {
-    let sections: Vec<_> = sources.iter().filter_map(|source| source.section.ok()).collect();
+) -> (Account<'c>, Held) {
+    let sources = file.sources.iter();
+    let sections: Vec<_> = sources.filter_map(|source| source.section.ok()).collect();
     let cfi = cfi.unwrap_or_default();
-    let mut differences = Vec::new();
-    let mut gatherer = Gatherer::new(elf, &sections);
-    let account = account_each(elf, &sections, cfi, &kept(options), &mut |difference| {
+    let mut differences = Held::default();
+    let (mut gatherer, mut located) = (Gatherer::new(file.elf, &sections), file.located());
+    let account = account_each(file.elf, &sections, cfi, &kept(options), &mut |difference| {
         if options.wants(difference.finding.rule) {
             let gathered = gatherer.gather(&difference);
-            differences.push((difference.finding, gathered));
+            differences.push(located.record(difference.finding, gathered));
         }
     });
-    Compared { account, differences }
-}
-
-/// Hands each finding of the same check and comparison to `found`. A difference comes with its tables.
-pub(super) fn each_finding(
-    file: &ElfFile<'_>,
-    options: &CheckOptions,
-    found: &mut dyn FnMut(Finding, Option<Difference<'static>>),
-) {
-    let &ElfFile { path, elf, contents, sources, .. } = file;
-    let check = |confirm: &dyn Confirm, found: &mut dyn FnMut(Finding, _)| {
-        let mut plain = |finding| found(finding, None);
-        check_contents_each(elf, contents, &options.validator, confirm, &mut plain)
-    };
-    if !is_wanted(elf, options) {
-        check(&Unconfirmed, found);
-        return;
-    }
-    with_tables(path, elf, options, |tables| {
-        let report = check(&Confirms::of(tables), found);
-        let cfi = tables.get();
-        let Ok(Some((sections, cfi))) = comparable(sources, cfi, &report, options) else { return };
-        let mut gatherer = Gatherer::new(elf, &sections);
-        let account = account_each(elf, &sections, cfi, &kept(options), &mut |difference| {
-            if options.wants(difference.finding.rule) {
-                let gathered = gatherer.gather(&difference);
-                found(difference.finding, gathered);
-            }
-        });
-        account.findings.into_iter().for_each(|finding| found(finding, None));
-        let is_wanted = options.call_sites && options.wants(WRONG_FRAME_AFTER_CALL);
-        let examined =
-            is_wanted.then(|| call_sites::examine(elf, &sections, cfi, Keep::All)).flatten();
-        let findings = examined.into_iter().flat_map(|examined| examined.findings);
-        findings.for_each(|finding| found(finding, None));
-    });
+    (account, differences)
 }
 
 /// Confirms rows with tables, which are read when the first row is asked for.

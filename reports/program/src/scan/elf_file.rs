@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sframe_validator::elf::{Elf, SframeSection};
 
-use crate::record::Names;
+use crate::record::{Located, Names};
 use sframe_input::SectionSource;
 
 /// An ELF file, with its SFrame sections read once.
@@ -18,7 +18,7 @@ pub(super) struct ElfFile<'f> {
     pub(super) names: &'f Names<'f, 'f>,
 }
 
-impl ElfFile<'_> {
+impl<'f> ElfFile<'f> {
     /// Reads the sections of the file that is installed at `path`, and looks at it.
     pub(super) fn read<T>(path: &Path, elf: &Elf<'_>, look: impl FnOnce(&ElfFile<'_>) -> T) -> T {
         let contents: Vec<SframeSection<'_>> = elf.sframe_contents().collect();
@@ -26,5 +26,14 @@ impl ElfFile<'_> {
             contents.iter().map(SectionSource::of).filter_map(Result::ok).collect();
         let names = Names::of(Some(elf));
         look(&ElfFile { path, elf, contents: &contents, sources: &sources, names: &names })
+    }
+
+    /// Makes the records of its findings.
+    pub(super) fn located(&self) -> Located<'f, 'f, 'f> {
+        let slots = self.contents.iter().map(|content| {
+            let header = &content.header;
+            (Some(header.index), header.offset)
+        });
+        Located::new(slots, self.sources, self.names)
     }
 }

@@ -3,15 +3,18 @@
 use std::path::Path;
 
 use sframe_validator::Endian;
-use sframe_validator::check::{Unconfirmed, check_contents, check_section};
+use sframe_validator::check::{Unconfirmed, check_section_each};
 use sframe_validator::elf::{Class, Elf, ElfKind};
+use sframe_validator::finding;
 
 use super::compare;
 use super::elf_file::ElfFile;
 use super::forecast;
+use super::held::{Collected, Held};
 use super::options::CheckOptions;
 use super::readings;
-use crate::record::{Comparison, Names, checked, elf_type, producers, source_lines};
+use super::verdict::Checked;
+use crate::record::{Comparison, Located, Names, checked, elf_type, producers, source_lines};
 use sframe_defects::Evidence;
 use sframe_input::{RawOptions, SectionSource};
 use sframe_oracle::debug_file::build_id;
@@ -21,51 +24,86 @@ use sframe_record::numbers::counted;
 use sframe_record::{Address, Finding, Record, RuleCount, Status, Text};
 
 /// Checks a bare section.
-pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Record<'static> {
-    let mut report = check_section(data, raw.placement(), &options.validator);
+pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Checked {
+    let (source, names) = ([SectionSource::bare(data, raw)], Names::of(None));
+    let mut held = Held::default();
+    let mut located = Located::new([(None, 0)].into_iter(), &source, &names);
+    let mut found = |finding: finding::Finding| {
+        if options.wants(finding.rule) {
+            held.push(located.record(finding, None));
+        }
+    };
+    let mut report = check_section_each(data, raw.placement(), &options.validator, &mut found);
+    held.sort();
     options.select(&mut report);
-    let (source, names) = (SectionSource::bare(data, raw), Names::of(None));
-    let readings = readings::of_raw(&source, &names, options);
-    let record = checked(report, &[source], &names, Comparison::default());
-    Record { readings, ..record }
+    let [only] = &source;
+    let readings = readings::of_raw(only, &names, options);
+    let record = checked(report, &source, &names, Comparison::default());
+    with_findings(Record { readings, ..record }, held)
 }
 
 /// Checks the ELF file that is installed at `path`, and compares it with its CFI.
-pub(super) fn check_elf_file(
-    path: &Path,
-    elf: &Elf<'_>,
-    options: &CheckOptions,
-) -> Record<'static> {
+pub(super) fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions) -> Checked {
     ElfFile::read(path, elf, |file| {
+        let mut held = Held::default();
         let (mut report, comparison) = if compare::is_wanted(elf, options) {
-            compare::check_and_compare(file, options)
+            compare::check_and_compare(file, options, &mut held)
         } else {
-            let report = check_contents(elf, file.contents, &options.validator, &Unconfirmed);
-            (report, Comparison::default())
+            (compare::check(file, options, &Unconfirmed, &mut held), Comparison::default())
         };
         options.select(&mut report);
-        let mut record = checked(report, file.sources, file.names, comparison);
+        let record = checked(report, file.sources, file.names, comparison);
+        let mut checked = with_findings(record, held);
+        let record = &mut checked.record;
         record.forecast = forecast::of_file(file, options).map(Box::new);
         record.readings = readings::of_file(file, options);
         if record.status == Status::NoSection {
             record.functions_without_section = forecast::functions_with_cfi(elf);
         }
         // Known defects are those of certain producers.
-        if options.producers || !record.findings.is_empty() {
+        if options.producers || !record.counts.is_empty() {
             record.producers = producers(elf);
         }
         if options.require_section && record.status == Status::NoSection && record.code_bytes > 0 {
-            add_missing_section(&mut record, options);
+            add_missing_section(record, options);
         }
         if record.status == Status::Checked || !record.counts.is_empty() {
             record.elf_type = Some(elf_type(elf));
             record.entry = Some(elf.entry()).filter(|entry| *entry != 0).map(Address);
             record.build_id = build_id(elf).map(|id| hex(id).into());
-            Evidence::of(&record, elf, file.contents).recognise(&mut record);
-            source_lines::add(&mut record, elf);
+            recognise(&mut checked, file);
+            source_lines::add(&mut checked.record, elf);
         }
-        record
+        checked
     })
+}
+
+fn with_findings(mut record: Record<'static>, held: Held) -> Checked {
+    match held.finish() {
+        Collected::InMemory(findings) => {
+            record.findings = findings;
+            record.into()
+        }
+        Collected::Spilled(spilled) => Checked { record, spilled: Some(spilled) },
+    }
+}
+
+/// Names the known defects that the findings of a file are cases of, and splits their counts.
+fn recognise(checked: &mut Checked, file: &ElfFile<'_>) {
+    let Checked { record, spilled } = checked;
+    let evidence = Evidence::of(record, file.elf, file.contents);
+    let Some(findings) = spilled else { return evidence.recognise(record) };
+    let (mut recogniser, mut held) = (evidence.recogniser(), Held::default());
+    let read = findings.each(&mut |some| {
+        for mut finding in some {
+            recogniser.finding(record, &mut finding);
+            held.push(finding);
+        }
+    });
+    record.counts = recogniser.counts(record);
+    if let (Ok(()), Collected::Spilled(recognised)) = (read, held.finish()) {
+        *findings = recognised;
+    }
 }
 
 /// Reports that the file has no SFrame section.

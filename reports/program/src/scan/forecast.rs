@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use sframe_oracle::cfi::{Cfi, section_bytes};
 use sframe_record::{Forecast, Predicted};
-use sframe_synthesis::{Encoding, Forecaster};
+use sframe_synthesis::Forecaster;
 use sframe_validator::Endian;
 use sframe_validator::elf::{Elf, ElfKind};
 
@@ -25,9 +25,13 @@ fn is_bare(elf: &Elf<'_>) -> bool {
 /// for the machine.
 pub(super) fn of_file(file: &ElfFile<'_>, options: &CheckOptions) -> Option<Forecast<'static>> {
     let mut made = forecast(file.elf);
-    if options.forecast.is_empty() || made.sizes.code == 0 || file.elf.abi().is_none() {
+    // An assembler describes functions without bytes, too.
+    let has_cfi = file.elf.kind() == ElfKind::Relocatable && made.sizes.eh_frame > 0;
+    let is_code = made.sizes.code > 0 || has_cfi;
+    if options.forecast.is_empty() || !is_code || file.elf.abi().is_none() {
         return None;
     }
+    made.gc_sections = options.gc_sections && file.elf.kind() != ElfKind::Relocatable;
     with_tables(file.path, file.elf, options, |tables| {
         let all_unknown = |reason: &str| {
             let names = options.forecast.iter().map(|&encoding| encoding_name(encoding).into());
@@ -35,7 +39,7 @@ pub(super) fn of_file(file: &ElfFile<'_>, options: &CheckOptions) -> Option<Fore
         };
         made.sections = match tables.get() {
             Ok([]) if is_bare(file.elf) => all_unknown(BARE),
-            Ok(cfi) => sections(file, cfi, &options.forecast),
+            Ok(cfi) => sections(file, cfi, options),
             Err(reason) => all_unknown(reason),
         };
     });
@@ -51,10 +55,15 @@ thread_local! {
 fn sections(
     file: &ElfFile<'_>,
     cfi: &[Cfi<'_>],
-    encodings: &[Encoding],
+    options: &CheckOptions,
 ) -> Vec<Predicted<'static>> {
-    let earlier = FORECASTER.take().filter(|earlier| earlier.encodings() == encodings);
-    let mut forecaster = earlier.unwrap_or_else(|| Forecaster::new(encodings));
+    let (encodings, gc_sections) = (&options.forecast, options.gc_sections);
+    let fits = |earlier: &Forecaster| {
+        earlier.encodings() == encodings && earlier.gc_sections() == gc_sections
+    };
+    let earlier = FORECASTER.take().filter(fits);
+    let new = || Forecaster::new(encodings).with_gc_sections(gc_sections);
+    let mut forecaster = earlier.unwrap_or_else(new);
     let sections = forecaster.forecast(file.elf, cfi).into_iter().zip(encodings);
     let sections =
         sections.map(|(section, encoding)| predicted(*encoding, section, file.names)).collect();

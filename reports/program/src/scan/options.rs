@@ -66,6 +66,8 @@ pub struct CheckOptions {
     pub debug_packages: Option<Arc<DebugPackages>>,
     /// The encodings for which a forecast is made.
     pub forecast: Vec<Encoding>,
+    /// Whether forecasts are for links with `--gc-sections`.
+    pub gc_sections: bool,
     /// The consumers whose readings of each file are reported.
     pub consumers: Vec<&'static dyn Consumer>,
     /// Report files that have code and no SFrame section.
@@ -77,8 +79,6 @@ pub struct CheckOptions {
     pub stop: Option<Arc<AtomicBool>>,
     /// Hash every ELF file, for [`Record::content`](sframe_record::Record::content).
     pub hash: bool,
-    /// Report every finding, not only the first ones of each rule.
-    pub all: bool,
     /// Report the producers of each file, also of those without findings.
     pub producers: bool,
     /// The limits of unpacking.
@@ -105,12 +105,12 @@ impl Default for CheckOptions {
             debug_dirs: Vec::new(),
             debug_packages: None,
             forecast: Vec::new(),
+            gc_sections: false,
             consumers: Vec::new(),
             require_section: false,
             policy: Policy::default(),
             stop: None,
             hash: false,
-            all: false,
             producers: false,
             limits: Limits::default(),
             waiting: WAITING,

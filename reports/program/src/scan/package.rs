@@ -96,7 +96,7 @@ impl Visitor for Checking<'_> {
             Content::Unreadable(reason) => Some(Verdict::because(Status::Unreadable, reason)),
         };
         if let Some(verdict) = verdict {
-            found(verdict.named(&name).into());
+            verdict.hand_over(&name, &mut found);
         }
         match checker.is_stopped() {
             true => ControlFlow::Break(()),

@@ -9,9 +9,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::verdict::Checked;
 use crate::record::{Content, weight};
 use sframe_input::{FileBytes, Stamp};
-use sframe_record::Record;
 
 /// The number of bytes that an entry takes in addition to its record.
 const MARK: usize = 128;
@@ -29,7 +29,7 @@ pub(super) struct Seen {
 struct Known {
     /// By size and start.
     marks: HashMap<u64, Mark>,
-    records: HashMap<Key, Arc<Record<'static>>>,
+    records: HashMap<Key, Arc<Checked>>,
     /// The number of bytes of memory that are left. Without any, every file is checked.
     left: usize,
 }
@@ -48,7 +48,7 @@ struct Unhashed {
     origin: Origin,
     size: usize,
     key_path: Option<PathBuf>,
-    record: Arc<Record<'static>>,
+    checked: Arc<Checked>,
 }
 
 /// The place from which bytes can be read again.
@@ -96,8 +96,8 @@ impl Seen {
     pub(super) fn or_check(
         &self,
         subject: Subject<'_>,
-        check: impl FnOnce() -> io::Result<Arc<Record<'static>>>,
-    ) -> io::Result<Arc<Record<'static>>> {
+        check: impl FnOnce() -> io::Result<Arc<Checked>>,
+    ) -> io::Result<Arc<Checked>> {
         let Subject { data, content, path, origin } = subject;
         let mark = mark(data, path);
         let hashed = content.is_some() || origin.is_none();
@@ -106,12 +106,12 @@ impl Seen {
             Lookup::Other(one) => self.hash(*one),
             Lookup::New => {
                 if let Some(origin) = origin.filter(|_| !hashed) {
-                    let record = check()?;
+                    let checked = check()?;
                     let key_path = path.map(Path::to_owned);
                     let one =
-                        Unhashed { origin, size: data.len(), key_path, record: record.clone() };
+                        Unhashed { origin, size: data.len(), key_path, checked: checked.clone() };
                     self.lock().mark(mark, one);
-                    return Ok(record);
+                    return Ok(checked);
                 }
             }
             Lookup::Hashed => {}
@@ -119,12 +119,12 @@ impl Seen {
         let content = content.unwrap_or_else(|| Content::of(data));
         let key = (content.hash, path.map(Path::to_owned));
         let found = self.lock().records.get(&key).cloned();
-        if let Some(record) = found {
-            return Ok(record);
+        if let Some(checked) = found {
+            return Ok(checked);
         }
-        let record = check()?;
-        self.lock().keep(key, record.clone());
-        Ok(record)
+        let checked = check()?;
+        self.lock().keep(key, checked.clone());
+        Ok(checked)
     }
 
     /// What is known of the files with this mark. A second file marks them as hashed.
@@ -139,7 +139,7 @@ impl Seen {
         match entry {
             // A hard link, or a file that was named twice.
             Mark::Unhashed(one) if origin.is_some_and(|origin| origin.is(&one.origin)) => {
-                Lookup::Same(one.record.clone())
+                Lookup::Same(one.checked.clone())
             }
             Mark::Unhashed(_) => match std::mem::replace(entry, Mark::Hashed) {
                 Mark::Unhashed(one) => Lookup::Other(one),
@@ -159,7 +159,7 @@ impl Seen {
         if let Some(bytes) = file.get(start..).and_then(|rest| rest.get(..one.size)) {
             let hash = Content::of(bytes).hash;
             if file.intact().is_ok() {
-                self.lock().keep((hash, one.key_path), one.record);
+                self.lock().keep((hash, one.key_path), one.checked);
             }
         }
     }
@@ -174,7 +174,7 @@ enum Lookup {
     /// No file has its mark.
     New,
     /// It is the same file.
-    Same(Arc<Record<'static>>),
+    Same(Arc<Checked>),
     /// Another file, which is not hashed, may have the same bytes.
     Other(Box<Unhashed>),
     /// Hashed files may have the same bytes.
@@ -193,15 +193,19 @@ impl Known {
         }
     }
 
+    /// A file of findings stays open only while its record is handed over.
     fn mark(&mut self, mark: u64, one: Unhashed) {
-        if self.take(MARK.saturating_add(weight::of_record(&one.record))) {
+        if one.checked.spilled.is_none()
+            && self.take(MARK.saturating_add(weight::of_record(&one.checked.record)))
+        {
             self.marks.entry(mark).or_insert_with(|| Mark::Unhashed(Box::new(one)));
         }
     }
 
-    fn keep(&mut self, key: Key, record: Arc<Record<'static>>) {
-        if self.take(MARK.saturating_add(weight::of_record(&record))) {
-            self.records.insert(key, record);
+    fn keep(&mut self, key: Key, checked: Arc<Checked>) {
+        let weight = MARK.saturating_add(weight::of_record(&checked.record));
+        if checked.spilled.is_none() && self.take(weight) {
+            self.records.insert(key, checked);
         }
     }
 }
@@ -218,7 +222,7 @@ fn mark(data: &[u8], path: Option<&Path>) -> u64 {
 #[allow(clippy::indexing_slicing, reason = "tests: they may panic")]
 mod tests {
     use super::*;
-    use sframe_record::Status;
+    use sframe_record::{Record, Status};
     use std::cell::Cell;
     use std::fs;
 
@@ -242,10 +246,11 @@ mod tests {
             let last = subject.data.last().copied();
             let record = self.seen.or_check(subject, || {
                 self.checks.set(self.checks.get() + 1);
-                Ok(Arc::new(Record::because(Status::Unreadable, format!("{last:?}"))))
+                let record = Record::because(Status::Unreadable, format!("{last:?}"));
+                Ok(Arc::new(record.into()))
             });
-            let record = record.expect("the check succeeds");
-            record.reason.as_ref().map_or("", |reason| reason.as_str()).to_owned()
+            let checked = record.expect("the check succeeds");
+            checked.record.reason.as_ref().map_or("", |reason| reason.as_str()).to_owned()
         }
 
         fn file(&self, name: &str, data: &[u8]) -> String {

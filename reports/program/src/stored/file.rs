@@ -6,9 +6,12 @@ use std::path::Path;
 use sframe_store::{ContentHash, Counts};
 
 use super::record::{self, StoredRecord};
-use crate::scan::{Checker, Piece};
+use crate::scan::{Checker, Collector};
 use sframe_input::{Input, has_large_holes, open_file};
 use sframe_record::Record;
+
+/// The maximum number of findings of a file in a store. Further ones are counted: its records are read as a whole.
+const MOST_KEPT: usize = 100_000;
 
 /// Checks a file. Passes its records on one by one, and counts the files without a record by kind.
 pub(super) fn check(
@@ -23,14 +26,9 @@ pub(super) fn check(
         Err(error) => failed = failed.take().or(Some(error)),
     };
     // In a store, a record is one line.
-    let mut started: Option<Record<'static>> = None;
-    checker.input(Input::File(path.to_owned()), &mut |piece| match piece {
-        Piece::Whole(record) => keep(&record),
-        Piece::Start(record) => started = Some(record),
-        Piece::Findings(findings) => {
-            started.iter_mut().for_each(|record| record.findings.extend_from_slice(&findings));
-        }
-        Piece::End => started.take().iter().for_each(&mut keep),
+    let mut collector = Collector::of(MOST_KEPT);
+    checker.input(Input::File(path.to_owned()), &mut |piece| {
+        collector.add(piece).iter().for_each(&mut keep);
     });
     failed.map_or(Ok(without), |error| Err(error.into()))
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use sframe_store::{ContentHash, Key};
+use sframe_validator::finding::Keep;
 use sframe_validator::rules::Rule;
 
 use crate::scan::CheckOptions;
@@ -39,7 +40,6 @@ fn option_text(options: &CheckOptions) -> String {
     };
     let CheckOptions {
         validator,
-        all,
         only,
         ignore,
         against,
@@ -53,6 +53,7 @@ fn option_text(options: &CheckOptions) -> String {
         ..
     } = options;
     let (only, ignore) = (names(only), names(ignore));
+    let all = validator.keep == Keep::All;
     let mut text = format!(
         "{validator:?}\nall {all}\nonly {only}\nignore {ignore}\nagainst {against:?}\nthorough {thorough}\ncall sites {call_sites}\ncoverage {coverage} \
          {named_examples}\ndebug {debug_dirs:?}\n"

@@ -4,23 +4,23 @@ use std::io;
 use std::str;
 
 use sframe_policy::{Judge, Policy};
-use sframe_record::{Record, Summary, Text};
+use sframe_record::{Events, Record, Summary, Text};
 use sframe_store::{Counts, ShardLine, Store};
 
 use super::record::NOT_ELF;
 use super::{Error, Result};
 use sframe_input::Special;
 
-/// Sums up the records in `shards` of a store, without those that do not exist, and passes each record, as `policy` judges it, to
-/// `record`.
+/// Sums up the records in `shards` of a store, without those that do not exist, and hands each record, as `policy` judges it, over to
+/// `to`.
 ///
 /// # Errors
-/// Returns an error if a shard is damaged or cannot be read, and errors of `record`.
+/// Returns an error if a shard is damaged or cannot be read, and errors of `to`.
 pub fn summary(
     store: &Store,
     shards: impl IntoIterator<Item = u32>,
     policy: Policy,
-    record: &mut dyn FnMut(&Record<'_>) -> io::Result<()>,
+    to: &mut dyn Events,
 ) -> Result<Summary<'static>> {
     let (mut summary, mut judge) = (Summary::default(), Judge::new(policy));
     count(&mut summary, store.manifest().without());
@@ -35,7 +35,7 @@ pub fn summary(
                 ShardLine::Record(line) => {
                     let found = judge.judge(parse(line, shard)?);
                     summary.add(&found);
-                    record(&found)?;
+                    found.hand_over(to)?;
                 }
                 ShardLine::Item(item) => count(&mut summary, &item.without),
             }

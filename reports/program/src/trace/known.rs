@@ -73,6 +73,7 @@ fn finding(elf: &Elf<'_>, row: &WrongRow<'_>) -> Finding<'static> {
         directives: Vec::new(),
         ruling: None,
         similar: None,
+        rows_from: None,
         repeats: false,
     };
     let (start, end) = (Address(address), Address(end));

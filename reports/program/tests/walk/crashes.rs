@@ -56,13 +56,12 @@ struct Crash {
     frames: Vec<FrameAt>,
 }
 
-/// Builds the program, which is `program` with tables and `bare` without, and lets it crash everywhere.
-fn crashes(folder: &Path, options: &[&str]) -> Vec<Crash> {
+/// Builds the program, which is `program` with tables and `bare` without, and lets it crash everywhere. `None` if a tool
+/// is missing.
+fn crashes(folder: &Path, options: &[&str]) -> Option<Vec<Crash>> {
     let options = [&["-Wa,--gsframe"], options].concat();
-    let Some(program) = build(folder, "aarch64", "crashes", "2.47.50", &options) else {
-        return Vec::new();
-    };
-    let Some(bare) = without_tables(&program) else { return Vec::new() };
+    let program = build(folder, "aarch64", "crashes", "2.47.50", &options)?;
+    let bare = without_tables(&program)?;
     let crash = |(what, called): (&'static str, &[&'static str])| {
         let core = core(&bare, "aarch64", what);
         let callers = [what, "recurse", "recurse", "recurse", "start", "_start"];
@@ -73,7 +72,7 @@ fn crashes(folder: &Path, options: &[&str]) -> Vec<Crash> {
             core: core.to_str().expect("text").to_owned(),
         }
     };
-    CRASHES.into_iter().map(crash).collect()
+    Some(CRASHES.into_iter().map(crash).collect())
 }
 
 /// Levels of optimisation, with and without frame pointers.
@@ -83,7 +82,8 @@ const OPTIONS: [&[&str]; 3] = [&["-O2"], &["-O1", "-fomit-frame-pointer"], &["-O
 fn code_alone_leads_to_the_frames_of_gdb() {
     for options in OPTIONS {
         let folder = folder!(&format!("walk-no-tables{}", options[0]));
-        for Crash { what, stack, core, frames: expected } in crashes(&folder, options) {
+        let Some(crashes) = crashes(&folder, options) else { return };
+        for Crash { what, stack, core, frames: expected } in crashes {
             let (status, walks) = walk(&folder, &["--exe", "bare", &core]);
             let thread = &walks["threads"][0];
             assert_eq!(names(thread), stack, "{what} {options:?}");
@@ -111,8 +111,9 @@ fn code_alone_leads_to_the_frames_of_gdb() {
 fn tables_and_code_lead_to_the_same_frames() {
     for options in OPTIONS {
         let folder = folder!(&format!("walk-crashes{}", options[0]));
+        let Some(crashes) = crashes(&folder, options) else { return };
         let (mut by_sframe, mut all) = (0, 0);
-        for Crash { what, core, frames: expected, .. } in crashes(&folder, options) {
+        for Crash { what, core, frames: expected, .. } in crashes {
             let (status, walks) = walk(&folder, &["--exe", "program", &core]);
             let thread = &walks["threads"][0];
             assert_eq!((status, &thread["verdict"]), (0, &"equal".into()), "{what}: {thread}");

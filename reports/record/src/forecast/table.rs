@@ -14,8 +14,12 @@ impl Forecast<'_> {
     pub fn table(&self) -> Table {
         let known = |of: &&Predicted<'_>| of.unknown == 0 || of.files > 0;
         let sections = self.sections.iter().filter(known).cloned().collect();
-        let forecast =
-            &Forecast { sections, sizes: self.sizes, elf_type: self.elf_type, machine: None };
+        let forecast = &Forecast {
+            sections,
+            sizes: self.sizes,
+            elf_type: self.elf_type,
+            ..Forecast::default()
+        };
         let mut table = Table {
             columns: forecast.sections.iter().map(|of| printable(&*of.encoding)).collect(),
             lines: Vec::new(),

@@ -210,7 +210,7 @@ impl Table for Differences {
         difference(
             ColumnKind::texts(
                 "why_undecided",
-                "why the machine code does not decide: `machine`, `no-function`, `no-path`, `not-in-code`, `open`",
+                "why the machine code does not decide: `machine`, `no-function`, `no-path`, `not-in-code`, `sframe-right`, `cfi-right`, `open`",
             )
             .or_null(),
             |of| {

@@ -144,6 +144,7 @@ impl Stubs<'_, '_, '_> {
             pauth_key_b: false,
             block,
             start_width: Some(FreType::for_start(whole)),
+            flexible: false,
             rows: rows.collect(),
         }
     }

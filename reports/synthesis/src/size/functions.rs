@@ -63,6 +63,7 @@ impl Functions<'_> {
             pauth_key_b: info.pauth_key_b(),
             block,
             start_width: None,
+            flexible: false,
             rows: needed.rows,
         };
         let last = function.rows.last().map_or(0, |row| row.start - function.start.address);

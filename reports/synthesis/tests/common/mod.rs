@@ -2,6 +2,9 @@
 
 #![allow(dead_code, unreachable_pub, reason = "shared by several test programs")]
 
+pub mod assembler;
+pub mod random;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -32,19 +32,24 @@ pub(super) fn messages(link: &Link<'_>, duplicates: &Duplicates) -> Vec<String> 
     errors.into_iter().flatten().collect()
 }
 
-/// lld puts only sections of one type together.
+/// lld puts only sections of one type together. After a mismatch, it goes on with SHT_PROGBITS.
 fn mismatches(link: &Link<'_>) -> Vec<Vec<String>> {
     let first = link.all_sections().next().map(|(_, _, section)| section.section_type);
     let Some(first) = first else { return Vec::new() };
-    let others = link.all_sections().filter(|(.., section)| section.section_type != first);
-    let errors = others.map(|(_, input, section)| {
-        vec![
-            "error: section type mismatch for .sframe".to_owned(),
-            format!(">>> {}:(.sframe): {}", input.name, full(section.section_type)),
-            format!(">>> output section .sframe: {}", full(first)),
-        ]
-    });
-    errors.collect()
+    let output = link.options.script_moves.as_ref().map_or(".sframe", |moved| &moved.output);
+    let mut expected = first;
+    let mut errors = Vec::new();
+    for (_, input, section) in link.all_sections() {
+        if section.section_type != expected {
+            errors.push(vec![
+                "error: section type mismatch for .sframe".to_owned(),
+                format!(">>> {}:(.sframe): {}", input.name, full(section.section_type)),
+                format!(">>> output section {output}: {}", full(expected)),
+            ]);
+            expected = SectionType::Progbits;
+        }
+    }
+    errors
 }
 
 /// Code of a group was dropped to which the section refers.

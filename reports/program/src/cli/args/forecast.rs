@@ -15,6 +15,9 @@ Sections are made in memory from each file's CFI. The predictions gnu-* say what
 written, had every object been assembled with --gsframe: 2.40 writes version 1, 2.44 version 2, and 2.47.50 version 3. The \
 encodings smallest-* are the fewest bytes that say the same as the CFI. `explain CAUSE` has a page for each cause of loss.
 
+A file does not show whether it was linked with --gc-sections, as rustc does and many builds in C. GNU ld 2.40 and 2.44 then \
+discard every .sframe section, and 2.47.50 writes no entries for its stubs: ask for that with --gc-sections.
+
 To keep the results, or to check as well: sframe-check --forecast --store DIR PATH...
 
 Exit status:
@@ -28,6 +31,9 @@ pub(in crate::cli) struct ForecastArgs {
     /// What the sections are made like
     #[arg(long, value_name = "ENCODING", value_parser = encoding(), value_delimiter = ',', default_values = DEFAULT, help_heading = "What to predict")]
     pub(in crate::cli) encoding: Vec<Encoding>,
+    /// Predict links with ld --gc-sections, which rustc uses: GNU ld 2.40 and 2.44 then write no section
+    #[arg(long, help_heading = "What to predict")]
+    pub(in crate::cli) gc_sections: bool,
     #[command(flatten)]
     pub(in crate::cli) inputs: InputArgs,
     #[command(flatten)]

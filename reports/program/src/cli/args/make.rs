@@ -19,18 +19,18 @@ GNU strip and objcopy keep the section, and the program still runs on Linux from
 
 Exit status:
   0  the file was written
-  1  the file was written, and the section leaves out functions of the CFI, or code that is not understood
+  1  the file was written, and the section leaves out functions of the CFI, or code that is not understood, or contradicts the CFI
   2  the section cannot be made, would describe nothing, or has no place in the file; nothing was written
   3  wrong usage, or the program itself failed";
 
 pub(in crate::cli) const REPAIR_HELP: &str = "\
 Sections that a linker has appended are merged, functions are sorted, start addresses that it did not adjust are corrected, duplicates and redundant rows are removed, \
-relocations that ld -r left in their old places are moved, and the program header gets the size of the section. A linked file without PT_GNU_SFRAME gets one, in a new segment at its end with the other program headers. The result is checked, and compared with CFI, before it is written. A file \
-whose start addresses cannot be determined is refused.
+relocations that ld -r left in their old places are moved, and the program header gets the size of the section. A linked file without PT_GNU_SFRAME gets one, in a new segment at its end with the other program headers. The values of rows stay as they are. The result is checked, and compared with CFI, before it is written: one that is worse than the file is refused, \
+and what is still wrong with it is listed. A file whose start addresses cannot be determined is refused.
 
 Exit status:
-  0  the file was written, and nothing was lost, or there was nothing to repair
-  1  the file was written, and something was lost
+  0  the file was written, nothing was lost, and it contradicts no CFI and breaks no rule
+  1  the file was written, and something was lost, contradicts CFI, or breaks a rule
   2  the file cannot be repaired; nothing was written
   3  wrong usage, or the program itself failed";
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
-use sframe_record::{Forecast, Summary};
+use sframe_record::{Forecast, LINKED, Summary};
 
 use super::coverage::example;
 use crate::render::table;
@@ -18,7 +18,7 @@ const BOLD: Style = Style::new().bold();
 /// Writes the forecast for a file.
 pub(super) fn file(out: &mut dyn Write, name: &str, forecast: &Forecast<'_>) -> io::Result<()> {
     writeln!(out, "{BOLD}forecast{BOLD:#} for {name}")?;
-    figures(out, forecast)
+    figures(out, forecast, !forecast.is_object())
 }
 
 /// Writes the forecasts for all programs and libraries together, and for all objects.
@@ -30,7 +30,7 @@ pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<(
     }
     for (total, noun) in totals {
         writeln!(out, "{BOLD}forecast{BOLD:#} for {}", counted(total.files, noun))?;
-        figures(out, &total.forecast)?;
+        figures(out, &total.forecast, noun == LINKED)?;
     }
     if let Some(packages) = summary.several_packages() {
         writeln!(out, "{BOLD}forecast{BOLD:#} for {}", packages.subject(PACKAGES))?;
@@ -39,8 +39,11 @@ pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<(
     Ok(())
 }
 
-fn figures(out: &mut dyn Write, forecast: &Forecast<'_>) -> io::Result<()> {
+fn figures(out: &mut dyn Write, forecast: &Forecast<'_>, is_linked: bool) -> io::Result<()> {
     write!(out, "{}", table::text(&forecast.table()))?;
+    if let Some(caveat) = forecast.caveat().filter(|_| is_linked) {
+        writeln!(out, "  {caveat}")?;
+    }
     for section in &forecast.sections {
         let Some(reason) = &section.reason else { continue };
         let reason = printable(&**reason);
