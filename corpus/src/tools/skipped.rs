@@ -32,7 +32,7 @@ fn write(runs: &Path, what: &str, remedy: &str) -> io::Result<()> {
 }
 
 /// The command that installs every tool that tests compare with.
-const INSTALL: &str = "corpus/tools";
+const INSTALL: &str = "corpus/install-tools";
 
 /// Prints what was skipped in this run of `cargo test`, and forgets all notes.
 ///
@@ -68,14 +68,19 @@ fn summary(notes: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::summary;
+    use std::path::Path;
+
+    use super::{INSTALL, summary};
 
     #[test]
     fn missing_tools_are_one_line() {
         let notes = "gdb\tinstall it\nreadelf\tfetch it\ngdb\tinstall it\n";
-        let wanted = "3 checks were skipped, for want of gdb, readelf: corpus/tools installs them";
+        let wanted =
+            "3 checks were skipped, for want of gdb, readelf: corpus/install-tools installs them";
         assert_eq!(summary(notes), wanted);
         assert!(summary("gdb\tinstall it\n").starts_with("1 check was skipped"));
         assert!(summary("").starts_with("No check was skipped"));
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder");
+        assert!(root.join(INSTALL).is_file());
     }
 }
