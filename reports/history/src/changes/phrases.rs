@@ -2,8 +2,8 @@
 
 use super::{
     Became, Change, Changes, CountChange, CoverageChange, CoverageVerdict, Described, FileChange,
-    FindingChange, Matched, MissingFiles, PackageChange, Place, ProducerChange, RuleChange, Scan, SectionChange,
-    SeverityCounts, Share, TableLine, UndescribedFunction,
+    FindingChange, Matched, MissingFiles, PackageChange, Place, ProducerChange, RuleChange, Scan,
+    SectionChange, SeverityCounts, Share, TableLine, UndescribedFunction,
 };
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::{column_width, printable};

@@ -9,9 +9,8 @@ use super::names::{self, Versions};
 use super::outcome::{Outcome, file_name};
 use super::strings::Strings;
 use crate::changes::{
-    Became, Change, Changes, CoverageVerdict, Described, FORMAT, FileChange, Matched,
-    MissingFiles, PackageChange, ProducerChange, RuleChange, Scan, SectionChange, SeverityCounts,
-    Share, Summary,
+    Became, Change, Changes, CoverageVerdict, Described, FORMAT, FileChange, Matched, MissingFiles,
+    PackageChange, ProducerChange, RuleChange, Scan, SectionChange, SeverityCounts, Share, Summary,
 };
 use sframe_record::{Severity, Status};
 

@@ -80,7 +80,13 @@ impl Table {
 impl Overview {
     pub(super) fn of(changes: &Changes) -> Overview {
         let (old, new) = (&changes.summary.described_old, &changes.summary.described_new);
-        let tables = [rules(changes), missing(changes), packages(changes), sections(changes), producers(changes)];
+        let tables = [
+            rules(changes),
+            missing(changes),
+            packages(changes),
+            sections(changes),
+            producers(changes),
+        ];
         Overview {
             verdict: safe(&sentence(phrases::verdict(changes))),
             mood: match (changes.worse, changes.undecided.is_empty()) {
@@ -180,8 +186,7 @@ fn rules(changes: &Changes) -> Option<Table> {
 }
 
 fn missing(changes: &Changes) -> Option<Table> {
-    let heads =
-        vec![text("Package"), number("Missing files"), number("Of"), text("With findings")];
+    let heads = vec![text("Package"), number("Missing files"), number("Of"), text("With findings")];
     Table::of(("missing", "Missing from the new scan"), heads, &changes.missing, |missing| {
         vec![
             missing.package.as_ref().map_or_else(|| "none".to_owned(), |package| safe(package)),
