@@ -2,7 +2,8 @@
 //!
 //! *Worse* is what should stop a nightly run: a new finding of severity error, a rule of severity error broken more
 //! often in a file, a file that can no longer be read or has lost its section, functions that have lost their
-//! stack-trace entries, and a package whose share of code with entries fell. Changes that cannot be decided from the records are undecided, neither new nor fixed.
+//! stack-trace entries, and a package whose share of code with entries fell. Findings of a file that is missing are
+//! not fixed: they are counted as missing, by package. Changes that cannot be decided from the records are undecided, neither new nor fixed.
 //!
 //! Addresses are strings, as in the formats of reports.
 
@@ -11,6 +12,7 @@ mod file;
 mod finding;
 mod json;
 mod markdown;
+mod missing;
 pub mod phrases;
 mod sections;
 mod text;
@@ -23,6 +25,7 @@ pub use file::{Became, FileChange, FileName, Matched};
 pub use finding::{Change, CountChange, FindingChange, Place, TableLine};
 pub use json::{schema, write as write_json};
 pub use markdown::write as write_markdown;
+pub use missing::MissingFiles;
 pub use sections::SectionChange;
 pub use text::write as write_text;
 
@@ -67,6 +70,8 @@ pub struct Changes {
     pub rules: Vec<RuleChange>,
     /// Files with changes; worst first.
     pub files: Vec<FileChange>,
+    /// Files that the new scan does not have, by package; most files first, and those in no package last.
+    pub missing: Vec<MissingFiles>,
     /// Packages with files whose coverage changed, and those whose share of code with entries fell; worst first.
     pub packages: Vec<PackageChange>,
     /// Changes of the format and the size of sections; those of most files first.
@@ -85,6 +90,13 @@ impl Changes {
             && self.summary.undecided == 0
             && self.summary.unmatched == 0
             && self.files.iter().all(|file| file.undecided.is_empty())
+    }
+
+    /// The files to be listed: those of packages that are missing as a whole are counted.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = &FileChange> {
+        let whole: Vec<&MissingFiles> =
+            self.missing.iter().filter(|missing| missing.is_whole_package()).collect();
+        self.files.iter().filter(move |file| !whole.iter().any(|missing| missing.has(file)))
     }
 
     /// Whether nothing changed and everything could be decided.
@@ -143,8 +155,10 @@ pub struct Summary {
     pub readable: u64,
     /// Findings only in the new scan.
     pub new: SeverityCounts,
-    /// Findings only in the old scan.
+    /// Findings only in the old scan, in files that the new scan has.
     pub fixed: SeverityCounts,
+    /// Findings in files, or in sections, that the new scan does not have.
+    pub missing: SeverityCounts,
     /// Findings in both scans whose content differs.
     pub changed: SeverityCounts,
     /// Listed findings that may or may not be in the other scan.
@@ -201,8 +215,10 @@ pub struct RuleChange {
     pub new: u64,
     /// Findings only in the new scan.
     pub appeared: u64,
-    /// Findings only in the old scan.
+    /// Findings only in the old scan, in files that the new scan has.
     pub fixed: u64,
+    /// Findings in files, or in sections, that the new scan does not have.
+    pub missing: u64,
     /// Findings in both scans whose content differs.
     pub changed: u64,
     /// The number of files with changes.

@@ -56,8 +56,11 @@ impl Baseline {
     /// `working` if they are not absolute.
     #[must_use]
     pub fn new(folder: &Path, root: &Path, working: &Path) -> Baseline {
-        let way = Root::of(folder, working).relative(&root.to_string_lossy());
-        Baseline { entries: BTreeMap::new(), root: Root::of(root, working), to_root: way }
+        let mut to_root = Root::of(folder, working).relative(&root.to_string_lossy());
+        if to_root.is_empty() {
+            to_root.push('.');
+        }
+        Baseline { entries: BTreeMap::new(), root: Root::of(root, working), to_root }
     }
 
     /// Takes `root` for the folder that paths are relative to or, without one, the folder that the file names; it is in

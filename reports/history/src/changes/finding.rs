@@ -13,7 +13,7 @@ pub enum Change {
     New,
     /// Both scans have it, but its content differs: other values, or more or fewer functions.
     Changed,
-    /// Only the old scan has it. Also if its file or section is gone.
+    /// Only the old scan has it, and the new scan has its file and section.
     Fixed,
 }
 

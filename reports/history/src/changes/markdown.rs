@@ -34,15 +34,16 @@ pub fn write(out: &mut dyn Write, changes: &Changes, options: &Options) -> io::R
         "Rules",
         rules.map(|rule| format!("{} {}", rule.severity.name(), phrases::rule(rule))),
     )?;
+    some(out, "Missing", changes.missing.iter().map(phrases::missing))?;
     some(out, "Packages", changes.packages.iter().map(phrases::package))?;
     some(out, "Sections", changes.sections.iter().map(phrases::section))?;
     some(out, "Producers", changes.producers.iter().map(phrases::producer))?;
     some(out, "Undecided", changes.undecided.iter().cloned())?;
     let mut left = options.details;
-    let mut files = changes.files.iter();
-    for change in files.by_ref() {
+    let mut files = changes.listed();
+    while let Some(change) = files.next() {
         if left == 0 {
-            let more = counted(files.len() as u64 + 1, "more file");
+            let more = counted(files.count() as u64 + 1, "more file");
             writeln!(out, "\nand {more} with changes")?;
             break;
         }

@@ -2,8 +2,8 @@
 
 use super::{
     Became, Change, Changes, CountChange, CoverageChange, CoverageVerdict, Described, FileChange,
-    FindingChange, Matched, PackageChange, Place, ProducerChange, RuleChange, Scan, SectionChange,
-    SeverityCounts, Share, TableLine, UndescribedFunction,
+    FindingChange, Matched, MissingFiles, PackageChange, Place, ProducerChange, RuleChange, Scan,
+    SectionChange, SeverityCounts, Share, TableLine, UndescribedFunction,
 };
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::{column_width, printable};
@@ -63,7 +63,7 @@ pub(super) fn summary(changes: &Changes) -> Vec<String> {
         Some(format!("{} in both", grouped(summary.matched))),
         some(summary.renamed, "of these under another name"),
         some(summary.came, "new"),
-        some(summary.gone, "gone"),
+        some(summary.gone, "missing"),
         some(summary.unmatched, "in one alone, undecided"),
         some(summary.unreadable, "can no longer be read"),
         some(summary.readable, "can be read again"),
@@ -75,6 +75,7 @@ pub(super) fn summary(changes: &Changes) -> Vec<String> {
     let findings = [
         findings(&summary.new, "new"),
         findings(&summary.fixed, "fixed"),
+        findings(&summary.missing, "missing with their files or sections"),
         findings(&summary.changed, "changed"),
         some(summary.undecided, "undecided"),
     ];
@@ -129,6 +130,7 @@ pub(super) fn rule(rule: &RuleChange) -> String {
     let parts = list([
         some(rule.appeared, "new"),
         some(rule.fixed, "fixed"),
+        some(rule.missing, "missing"),
         some(rule.changed, "changed"),
     ]);
     let parts = if parts.is_empty() { "not listed, or undecided".to_owned() } else { parts };
@@ -178,6 +180,23 @@ pub fn fallen_share(package: &PackageChange) -> Option<String> {
     Some(format!("{} of its code has entries, before {}", share(new), share(old)))
 }
 
+/// `package foo is missing: 12 files, with 3 errors`.
+#[must_use]
+pub fn missing(missing: &MissingFiles) -> String {
+    let (files, of) = (counted(missing.files, "file"), counted(missing.of, "file"));
+    let what = match missing.package.as_ref().map(printable) {
+        Some(package) if missing.is_whole_package() => {
+            format!("package {package} is missing: {files}")
+        }
+        Some(package) => format!("package {package}: {} of {of} missing", grouped(missing.files)),
+        None => format!("in no package: {} of {of} missing", grouped(missing.files)),
+    };
+    match missing.findings.all() {
+        0 => what,
+        _ => format!("{what}, with {}", severities(&missing.findings)),
+    }
+}
+
 /// The file's name.
 pub(super) fn name(change: &FileChange) -> String {
     change.name().map_or(String::new(), |name| printable(name.to_string()))
@@ -202,12 +221,12 @@ pub fn became(change: &FileChange) -> Option<String> {
         Became::Unreadable => "can no longer be read",
         Became::SectionLost => "has lost its SFrame section",
         Became::Came => "is new",
-        Became::Gone => "is gone",
+        Became::Gone => "is missing from the new scan",
         Became::OtherKind => "is another kind of file",
         Became::Readable => "can be read again",
         Became::SectionGained => "now has an SFrame section",
         Became::Unmatched if change.old.is_some() => {
-            "only in the old scan: it may or may not be gone"
+            "only in the old scan: it may or may not be missing"
         }
         Became::Unmatched => "only in the new scan: it may or may not be new",
     };

@@ -26,10 +26,10 @@ const LINES: usize = 5;
 pub fn write(out: &mut dyn Write, changes: &Changes, options: &Options) -> io::Result<()> {
     summary(out, changes)?;
     let mut left = options.details;
-    let mut files = changes.files.iter();
-    for change in files.by_ref() {
+    let mut files = changes.listed();
+    while let Some(change) = files.next() {
         if left == 0 {
-            let more = counted(files.len() as u64 + 1, "more file");
+            let more = counted(files.count() as u64 + 1, "more file");
             writeln!(out, "\nand {more} with changes (--all shows each)")?;
             break;
         }
@@ -53,6 +53,7 @@ fn summary(out: &mut dyn Write, changes: &Changes) -> io::Result<()> {
         format!("{severity:7} {rule}")
     });
     some(out, rules, "more rules")?;
+    some(out, changes.missing.iter().map(phrases::missing), "more packages with missing files")?;
     let packages = changes.packages.iter().map(phrases::package);
     some(out, packages.map(|package| format!("package {package}")), "more packages")?;
     some(out, changes.sections.iter().map(phrases::section), "more changes of sections")?;

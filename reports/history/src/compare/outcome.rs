@@ -30,6 +30,8 @@ pub(super) struct RuleOutcome {
     pub(super) new: u64,
     pub(super) appeared: u64,
     pub(super) fixed: u64,
+    /// Findings of a file, or of a section, that the new scan does not have.
+    pub(super) missing: u64,
     pub(super) changed: u64,
     pub(super) undecided: u64,
 }
@@ -257,6 +259,26 @@ fn add_changes(
     strings: &Strings,
 ) {
     let weight = |items: &[&Item]| items.iter().map(|i| i.weight).fold(0, u64::saturating_add);
+    let is_gone = matches!(
+        outcome.change.became,
+        Some(Became::Gone | Became::SectionLost | Became::OtherKind)
+    );
+    if is_gone && is.count == 0 && is.items.is_empty() {
+        // What was broken there was not repaired.
+        let missing = was.count.max(weight(&was.items));
+        outcome.rules.push(RuleOutcome {
+            rule,
+            severity,
+            old: was.count,
+            new: 0,
+            appeared: 0,
+            fixed: 0,
+            missing,
+            changed: 0,
+            undecided: 0,
+        });
+        return;
+    }
     let change_of = |change, old: Option<&Item>, new: Option<&Item>| FindingChange {
         change,
         rule: strings.text(rule).to_owned(),
@@ -298,6 +320,7 @@ fn add_changes(
         new: is.count,
         appeared: weight(&matches.new),
         fixed: weight(&matches.fixed),
+        missing: 0,
         changed,
         undecided,
     });

@@ -9,8 +9,8 @@ use super::names::{self, Versions};
 use super::outcome::{Outcome, file_name};
 use super::strings::Strings;
 use crate::changes::{
-    Became, Change, Changes, CoverageVerdict, Described, FORMAT, FileChange, Matched,
-    PackageChange, ProducerChange, RuleChange, Scan, SectionChange, Share, Summary,
+    Became, Change, Changes, CoverageVerdict, Described, FORMAT, FileChange, Matched, MissingFiles,
+    PackageChange, ProducerChange, RuleChange, Scan, SectionChange, SeverityCounts, Share, Summary,
 };
 use sframe_record::{Severity, Status};
 
@@ -24,6 +24,8 @@ pub(super) struct Sums {
     rules: BTreeMap<(Severity, String), RuleChange>,
     files: Vec<FileChange>,
     packages: BTreeMap<String, Package>,
+    /// The files in no package.
+    loose: Missing,
     /// Changes of sections, by their versions in both scans.
     sections: BTreeMap<(String, String), Sections>,
     /// Changes of producers, by kind and names in both scans.
@@ -37,9 +39,18 @@ struct Sections {
     new_bytes: u64,
 }
 
+/// The files of a package in the old scan, and those of them that the new scan does not have.
+#[derive(Default)]
+struct Missing {
+    all: u64,
+    files: u64,
+    findings: SeverityCounts,
+}
+
 #[derive(Default)]
 struct Package {
     changed: u64,
+    missing: Missing,
     old: Described,
     new: Described,
     shares: [Share; 2],
@@ -104,6 +115,7 @@ impl Sums {
     ) {
         self.summary.matched += 1;
         self.summary.renamed += u64::from(how != Matched::Name);
+        self.old_file(old, &outcome, strings);
         self.coverage(old, new, &outcome.change, strings);
         self.share(old, When::Old, true, strings);
         self.share(new, When::New, true, strings);
@@ -122,7 +134,26 @@ impl Sums {
         strings: &Strings,
     ) {
         self.share(file, when, known, strings);
+        if when == When::Old {
+            self.old_file(file, &outcome, strings);
+        }
         self.outcome(outcome, strings);
+    }
+
+    /// Adds a file of the old scan to those of its package.
+    fn old_file(&mut self, file: &File, outcome: &Outcome, strings: &Strings) {
+        if matches!(file.status, Status::NotElf | Status::Special | Status::Archive) {
+            return;
+        }
+        let missing = match package(file, strings) {
+            Some(name) => &mut self.packages.entry(name).or_default().missing,
+            None => &mut self.loose,
+        };
+        missing.all += 1;
+        if outcome.change.became == Some(Became::Gone) {
+            missing.files += 1;
+            outcome.rules.iter().for_each(|rule| missing.findings.add(rule.severity, rule.missing));
+        }
     }
 
     /// Adds a file to the share of its package.
@@ -167,6 +198,7 @@ impl Sums {
     fn count_rules(&mut self, outcome: &Outcome, strings: &Strings) {
         for rule in &outcome.rules {
             self.summary.undecided = self.summary.undecided.saturating_add(rule.undecided);
+            self.summary.missing.add(rule.severity, rule.missing);
             let name = strings.text(rule.rule);
             let sums =
                 self.rules.entry((rule.severity, name.to_owned())).or_insert_with(|| RuleChange {
@@ -176,12 +208,14 @@ impl Sums {
                     new: 0,
                     appeared: 0,
                     fixed: 0,
+                    missing: 0,
                     changed: 0,
                     files: 0,
                 });
             let touched = rule.old != rule.new
                 || rule.appeared > 0
                 || rule.fixed > 0
+                || rule.missing > 0
                 || rule.changed > 0
                 || rule.undecided > 0;
             sums.files += u64::from(touched);
@@ -189,6 +223,7 @@ impl Sums {
             sums.new = sums.new.saturating_add(rule.new);
             sums.appeared = sums.appeared.saturating_add(rule.appeared);
             sums.fixed = sums.fixed.saturating_add(rule.fixed);
+            sums.missing = sums.missing.saturating_add(rule.missing);
             sums.changed = sums.changed.saturating_add(rule.changed);
         }
     }
@@ -270,6 +305,7 @@ impl Sums {
                 || self.packages.values().any(Package::share_fell),
             summary: self.summary,
             rules: self.rules.into_values().filter(|rule| rule.files > 0).collect(),
+            missing: missing(&self.packages, &self.loose),
             packages: packages(self.packages),
             sections: sections(self.sections),
             producers: producers(self.producers),
@@ -279,6 +315,23 @@ impl Sums {
             undecided,
         }
     }
+}
+
+/// The files that are missing, by package.
+fn missing(packages: &BTreeMap<String, Package>, loose: &Missing) -> Vec<MissingFiles> {
+    let packages = packages.iter().map(|(name, package)| (Some(name), &package.missing));
+    let mut missing: Vec<MissingFiles> = packages
+        .chain([(None, loose)])
+        .filter(|(_, missing)| missing.files > 0)
+        .map(|(package, missing)| MissingFiles {
+            package: package.cloned(),
+            files: missing.files,
+            of: missing.all,
+            findings: missing.findings,
+        })
+        .collect();
+    missing.sort_by_key(|missing| (missing.package.is_none(), std::cmp::Reverse(missing.files)));
+    missing
 }
 
 fn packages(sums: BTreeMap<String, Package>) -> Vec<PackageChange> {

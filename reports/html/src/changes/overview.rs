@@ -80,7 +80,13 @@ impl Table {
 impl Overview {
     pub(super) fn of(changes: &Changes) -> Overview {
         let (old, new) = (&changes.summary.described_old, &changes.summary.described_new);
-        let tables = [rules(changes), packages(changes), sections(changes), producers(changes)];
+        let tables = [
+            rules(changes),
+            missing(changes),
+            packages(changes),
+            sections(changes),
+            producers(changes),
+        ];
         Overview {
             verdict: safe(&sentence(phrases::verdict(changes))),
             mood: match (changes.worse, changes.undecided.is_empty()) {
@@ -121,7 +127,7 @@ fn tiles(changes: &Changes) -> Vec<Tile> {
     let files = [
         (summary.renamed, "under another name"),
         (summary.came, "new"),
-        (summary.gone, "gone"),
+        (summary.gone, "missing"),
         (summary.unmatched, "in one alone, undecided"),
         (summary.unreadable, "can no longer be read"),
         (summary.readable, "can be read again"),
@@ -166,14 +172,28 @@ fn rules(changes: &Changes) -> Option<Table> {
         number("Now"),
         number("New"),
         number("Fixed"),
+        number("Missing"),
         number("Changed"),
         number("Files"),
     ];
     Table::of(("rules", "Rules"), heads, &changes.rules, |rule| {
         let mut cells = vec![rule.severity.name().to_owned(), safe(&rule.rule)];
-        let numbers = [rule.old, rule.new, rule.appeared, rule.fixed, rule.changed, rule.files];
+        let changed = [rule.appeared, rule.fixed, rule.missing, rule.changed];
+        let numbers = [rule.old, rule.new].into_iter().chain(changed).chain([rule.files]);
         cells.extend(numbers.map(grouped));
         cells
+    })
+}
+
+fn missing(changes: &Changes) -> Option<Table> {
+    let heads = vec![text("Package"), number("Missing files"), number("Of"), text("With findings")];
+    Table::of(("missing", "Missing from the new scan"), heads, &changes.missing, |missing| {
+        vec![
+            missing.package.as_ref().map_or_else(|| "none".to_owned(), |package| safe(package)),
+            grouped(missing.files),
+            grouped(missing.of),
+            phrases::severities(&missing.findings),
+        ]
     })
 }
 

@@ -1,0 +1,42 @@
+//! Files that the new scan does not have. Their findings are neither fixed nor still there.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Became, FileChange, SeverityCounts};
+use crate::compare::names::{self, Versions};
+
+/// The files of a package that the new scan does not have, or such files in no package.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MissingFiles {
+    /// The package: its name, or the path of its file without versions. Absent for files in no package.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
+    /// The number of these files.
+    pub files: u64,
+    /// The number of files that the old scan has of the package, or in no package.
+    pub of: u64,
+    /// Their findings in the old scan.
+    pub findings: SeverityCounts,
+}
+
+impl MissingFiles {
+    /// Whether the new scan has nothing of the package.
+    #[must_use]
+    pub fn is_whole_package(&self) -> bool {
+        self.package.is_some() && self.files == self.of
+    }
+
+    /// Whether `change` says no more than that a file of this package is missing.
+    pub(super) fn has(&self, change: &FileChange) -> bool {
+        let name = change.old.as_ref().filter(|_| change.became == Some(Became::Gone));
+        self.package.is_some()
+            && name.is_some_and(|name| {
+                let outer = || {
+                    let inside = name.inside.as_ref();
+                    inside.map(|_| names::path(&name.path, Versions::LeaveOut))
+                };
+                self.package == name.package.clone().or_else(outer)
+            })
+    }
+}
