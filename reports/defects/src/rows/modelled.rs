@@ -94,7 +94,10 @@ impl Candidate {
         let Some(first) = first.checked_sub(1) else { return false };
         let pieces = self.pieces.iter().skip(first);
         let mut within = pieces.take_while(|piece| piece.start < range.end);
-        let is_row = |piece: &Piece| self.is_without_rows || row == Some(piece.row);
+        // Later rows of the range have the same frame.
+        let is_row = |piece: &Piece| {
+            self.is_without_rows || piece.start > range.start || row == Some(piece.row)
+        };
         within.all(|piece| piece.written == *frame && is_row(piece))
     }
 }
