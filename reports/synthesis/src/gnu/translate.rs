@@ -168,8 +168,8 @@ impl<'c> Translator<'c> {
             return Err(Cause::UnsupportedEscape);
         }
         if !self.is_nop {
-            let is_advance = |of| matches!(of, Instruction::AdvanceLoc(_) | Instruction::SetLoc(_));
-            self.is_advance = is_advance(*instruction);
+            self.is_advance =
+                matches!(instruction, Instruction::AdvanceLoc(_) | Instruction::SetLoc(_));
         }
         match *instruction {
             Instruction::AdvanceLoc(delta) => {
