@@ -25,7 +25,7 @@ impl Labels {
         }
         let tables = elf.sections().iter().filter(|section| section.sh_type == SHT_SYMTAB);
         let entries = tables.filter_map(|table| Some(elf.section_data(table).ok()?.as_chunks().0));
-        let places = entries.flatten().map(|entry| place(entry, elf.endian()));
+        let places = entries.flatten().filter_map(|entry| place(entry, elf.endian()));
         let mut places: Vec<_> = places.filter(|(section, _)| sections.contains(section)).collect();
         places.sort_unstable();
         Labels { places }
@@ -47,11 +47,11 @@ impl Labels {
 }
 
 /// `st_shndx` and `st_value`.
-fn place(entry: &[u8; ENTRY], endian: Endian) -> (u32, u64) {
-    let [.., s0, s1, a, b, c, d, e, f, g, h, _, _, _, _, _, _, _, _] = *entry;
-    let (section, value) = ([s0, s1], [a, b, c, d, e, f, g, h]);
-    match endian {
+fn place(entry: &[u8; ENTRY], endian: Endian) -> Option<(u32, u64)> {
+    let section = entry.get(6..8)?.try_into().ok()?;
+    let value = entry.get(8..16)?.try_into().ok()?;
+    Some(match endian {
         Endian::Little => (u16::from_le_bytes(section).into(), u64::from_le_bytes(value)),
         Endian::Big => (u16::from_be_bytes(section).into(), u64::from_be_bytes(value)),
-    }
+    })
 }

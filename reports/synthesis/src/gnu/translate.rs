@@ -168,8 +168,8 @@ impl<'c> Translator<'c> {
             return Err(Cause::UnsupportedEscape);
         }
         if !self.is_nop {
-            let is_advance = |of| matches!(of, Instruction::AdvanceLoc(_) | Instruction::SetLoc(_));
-            self.is_advance = is_advance(*instruction);
+            self.is_advance =
+                matches!(instruction, Instruction::AdvanceLoc(_) | Instruction::SetLoc(_));
         }
         match *instruction {
             Instruction::AdvanceLoc(delta) => {
@@ -368,10 +368,8 @@ impl<'c> Translator<'c> {
     fn offset(&mut self, register: Register, offset: i64) -> Result<(), Cause> {
         if self.is_saved(register) {
             self.set(register, Recovery::AtCfa(offset))
-        } else if register != self.abi.ra() {
+        } else if register != self.abi.ra() || !self.is_latest() {
             // observed: the assembler looks for the row before it looks at the register.
-            self.current.map(drop).ok_or(CRASH)
-        } else if !self.is_latest() {
             self.current.map(drop).ok_or(CRASH)
         } else if offset == i64::from(self.abi.fixed_ra_offset()) {
             self.change()?.frame.ra = Recovery::Unchanged;
