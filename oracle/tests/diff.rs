@@ -1,6 +1,10 @@
 //! Tests that compare SFrame with SFrame on real pairs: the same source, assembled by several versions of an assembler.
 
-#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a test program: it may panic"
+)]
 
 use sframe_oracle::compare::Fields;
 use sframe_oracle::diff::{Change, Matching, Set, Totals, diff};

@@ -1,7 +1,11 @@
 //! Sections from machine code alone. Rows were computed by hand from the instructions; and the code is run one instruction at a time, on
 //! this processor or in qemu: at each PC, its row recovers the caller.
 
-#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a test program: it may panic"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
