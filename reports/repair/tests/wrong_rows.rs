@@ -4,6 +4,7 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
+#[allow(dead_code, reason = "this program uses a part")]
 mod common;
 
 use std::collections::BTreeMap;
