@@ -17,7 +17,7 @@ const SCRIPTS: [(&str, &str); 12] = [
         "SECTIONS { .text : { *(.text*) } .rodata : { *(.rodata* .eh_frame .sframe) } .data : { *(.data* .got*) } }",
     ),
     ("own-name", "SECTIONS { .text : { *(.text .text.*) } .stack_trace : { *(.sframe) } }"),
-    ("glob", "SECTIONS { .text : { *(.text .text.*) } .rest : { *(.s*) } }"),
+    ("glob", "SECTIONS { .text : { *(.text .text.*) } .rest : { *(.sf*) } }"),
     (
         "after",
         "SECTIONS { .text : { *(.text*) } .sframe : { *(.sframe) } .rodata : { *(.rodata* .sframe) } }",
