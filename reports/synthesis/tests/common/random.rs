@@ -157,7 +157,7 @@ impl Maker<'_> {
         })
     }
 
-    /// An instruction that has no directive: it cannot be told from one.
+    /// An instruction that has no directive: it cannot be distinguished from one.
     fn escape(&mut self) -> String {
         let (register, offset) = (self.register(), self.random.below(128));
         let base = 0x70 + self.base().min(31);
