@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Became, FileChange, SeverityCounts};
-use crate::compare::names::{self, Versions};
 
 /// The files of a package that the new scan does not have, or such files in no package.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -27,16 +26,13 @@ impl MissingFiles {
         self.package.is_some() && self.files == self.of
     }
 
-    /// Whether `change` says no more than that a file of this package is missing.
+    /// Whether `change` is that a file of this package is missing. A package without a name has its path, which must have no
+    /// version then.
     pub(super) fn has(&self, change: &FileChange) -> bool {
         let name = change.old.as_ref().filter(|_| change.became == Some(Became::Gone));
-        self.package.is_some()
-            && name.is_some_and(|name| {
-                let outer = || {
-                    let inside = name.inside.as_ref();
-                    inside.map(|_| names::path(&name.path, Versions::LeaveOut))
-                };
-                self.package == name.package.clone().or_else(outer)
-            })
+        name.is_some_and(|name| {
+            let outer = name.package.as_ref().or(name.inside.as_ref().map(|_| &name.path));
+            outer.is_some() && outer == self.package.as_ref()
+        })
     }
 }
