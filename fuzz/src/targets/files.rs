@@ -9,19 +9,21 @@ mod orc;
 use std::io;
 use std::path::Path;
 
-use sframe_check::record::{Comparison, Gatherer, Located, Names, checked, coverage, proofs};
+use sframe_check::record::{
+    Comparison, Gathered, Gatherer, Located, Names, checked, coverage, producers, proofs,
+};
 use sframe_check::render::{JsonLines, Renderer, Text, TextOptions};
-use sframe_defects::recognise;
+use sframe_defects::{RowDefects, recognise};
 use sframe_input::MemberCount;
 use sframe_input::SectionSource;
 use sframe_input::archive::{self, Content};
-use sframe_oracle::account::{self, Witnesses, account};
+use sframe_oracle::account::{self, Witnesses, account_each};
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{CfiConfirms, Sums, compare};
 use sframe_oracle::debug_file;
 use sframe_oracle::diff::{Change, Matching, Set, diff};
 use sframe_policy::{Judge, Policy};
-use sframe_record::{Difference, FileName, Record, Status};
+use sframe_record::{FileName, Record, Status};
 use sframe_synthesis::{Encoding, Place, forecast, synthesize};
 use sframe_validator::Section;
 use sframe_validator::check::{Options, check_elf, check_elf_confirmed, check_link_set};
@@ -71,7 +73,9 @@ fn file(data: &[u8]) {
     let (comparison, differences) = compared(&elf, &sources, &names).unwrap_or_default();
     let mut record = checked(report, &sources, &names, comparison);
     let differences = differences.into_iter();
-    record.findings.extend(differences.map(|(finding, tables)| located.record(finding, tables)));
+    record
+        .findings
+        .extend(differences.map(|(finding, gathered)| located.record(finding, gathered)));
     render(record);
 }
 
@@ -81,7 +85,7 @@ fn compared(
     elf: &Elf<'_>,
     sources: &[SectionSource<'_>],
     names: &Names<'_, '_>,
-) -> Option<(Comparison, Vec<(Finding, Option<Difference<'static>>)>)> {
+) -> Option<(Comparison, Vec<(Finding, Gathered)>)> {
     let mut sections = Vec::new();
     for source in sources {
         let placement = source.placement.with_abi(elf.abi());
@@ -109,13 +113,14 @@ fn compared(
         witnesses: Witnesses::All,
         ..account::Options::default()
     };
-    let account = account(elf, &sections, &cfi, &options);
-    assert_eq!(account.sums, totals.bytes);
+    let mut differences = Vec::new();
     let mut gatherer = Gatherer::new(elf, &sections);
-    let differences = account.differences.iter();
-    let differences = differences
-        .map(|difference| (difference.finding.clone(), gatherer.gather(difference)))
-        .collect();
+    let mut defects = RowDefects::new(elf, &sections, &cfi, producers);
+    let account = account_each(elf, &sections, &cfi, &options, &mut defects, &mut |difference| {
+        let gathered = gatherer.gathered(&difference);
+        differences.push((difference.finding, gathered));
+    });
+    assert_eq!(account.sums, totals.bytes);
     let coverage = Some(coverage(&account, names, None));
     let proofs = account.proofs.as_ref().map(proofs);
     Some((Comparison { coverage, proofs, ..Comparison::default() }, differences))

@@ -434,7 +434,8 @@ mod tests {
         };
         with_function(|fde| {
             let mut tally = Tally::new(&Options::default());
-            let mut judge = Judge::new(&elf, &[], &[]);
+            let mut without_defects = ();
+            let mut judge = Judge::new(&elf, &[], &[], &mut without_defects);
             let mut differences = Differences::default();
             let ranges = [b".plt".as_slice(), b".text", b".text"].map(in_section);
             for (number, start) in (0..).zip(ranges) {
@@ -466,7 +467,8 @@ mod tests {
             let mut tally = Tally::new(&Options { keep: Keep::First(5000), ..Options::default() });
             let file = sframe_corpus::read("golden/2.44/x86_64/static.exe");
             let elf = Elf::parse(&file).expect("ELF");
-            let mut judge = Judge::new(&elf, &[], &[]);
+            let mut without_defects = ();
+            let mut judge = Judge::new(&elf, &[], &[], &mut without_defects);
             let mut differences = Differences::default();
             let count = 3000;
             for number in 0..count {

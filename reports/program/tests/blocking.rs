@@ -51,7 +51,7 @@ fn a_pipe_that_replaced_a_file_does_not_block() {
     thread::spawn(move || {
         let options = CheckOptions::default();
         Checker::new(&options).input(Input::File(path), &mut |piece| {
-            let record = piece.record().expect("a whole record");
+            let record = piece.head.expect("the beginning of a record");
             let kind = record.reason.as_ref().map_or("", |kind| kind.as_str());
             let is_pipe = record.status == Status::Special && kind == "fifo";
             sender.send(is_pipe).expect("the test waits");
