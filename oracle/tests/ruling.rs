@@ -51,8 +51,11 @@ fn the_code_decides_only_about_fields_that_differ() {
     assert_eq!((ruling.wrong, ruling.reason), (Wrong::Undecided, Reason::NotInCode));
 }
 
+/// A part of a difference: its first PC and its end, who is wrong there, and the reason if that is undecided.
+type Part = (u64, u64, Wrong, Option<Reason>);
+
 /// The ranges of a file that is assembled with a tool, with who is wrong about them and, where it is undecided, why.
-fn rulings(tool: (&str, &[&str]), source: &str) -> Option<Vec<(u64, u64, Wrong, Option<Reason>)>> {
+fn rulings(tool: (&str, &[&str]), source: &str) -> Option<Vec<Part>> {
     let (program, arguments) = tool;
     let (toolchain, program) = program.split_once('/').expect("a toolchain");
     let bin = tools::toolchain(toolchain)?;

@@ -44,7 +44,7 @@ pub enum Outcome {
     Ignore,
     /// It reports an error.
     Reject,
-    /// It reads memory outside the section, which decides.
+    /// It reads memory outside the section, which decides, or the specification cannot read a part of the section.
     Undecided,
     /// It finds another row at some PCs.
     Misread,
@@ -79,7 +79,7 @@ impl Outcome {
     }
 }
 
-/// Functions for which the specification has rows, each counted once.
+/// Functions for which the specification has rows, or which it cannot read, each counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct ReadFunctions {
@@ -105,7 +105,7 @@ pub struct ReadFunctions {
     pub undecided: u64,
 }
 
-/// Bytes of code for which the specification has rows, by what a consumer finds.
+/// Bytes of code for which the specification has rows, or cannot read them, by what a consumer finds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct ReadBytes {

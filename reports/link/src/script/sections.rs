@@ -140,8 +140,7 @@ fn of_output<'a>(words: &mut impl Iterator<Item = &'a str>, output: &str) -> Pla
             _ if open.last() == Some(&"EXCLUDE_FILE") => {}
             // A pattern of sections, within the parentheses after a pattern of files.
             _ if open.iter().any(|before| !AROUND.contains(before)) => {
-                let is_file_list =
-                    last_file.is_empty() || last_file.starts_with(|first: char| first == '=');
+                let is_file_list = last_file.is_empty() || last_file.starts_with('=');
                 match matches(word, SFRAME) {
                     _ if is_file_list => {}
                     true if placement == Placement::Orphan => {

@@ -171,9 +171,8 @@ impl<'s> Checks<'s> {
             let Verdict::Wrong(mistake) = verdict else { continue };
             if let (Witness::Sframe, Some(frames)) = (witness, &mistake.frames) {
                 let [stated, truth] = **frames;
-                let (address, code) = (example.address, example.code.as_slice());
-                mistake.known =
-                    (self.known_defect)(&WrongRow { file, address, code, stated, truth });
+                let address = example.address;
+                mistake.known = (self.known_defect)(&WrongRow { file, address, stated, truth });
             }
         }
     }

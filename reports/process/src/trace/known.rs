@@ -9,8 +9,6 @@ pub struct WrongRow<'r> {
     pub file: &'r [u8],
     /// The address in the file.
     pub address: u64,
-    /// The instruction's bytes, and possibly bytes after it.
-    pub code: &'r [u8],
     /// What the row says.
     pub stated: Frame,
     /// What is true, in the same terms.

@@ -42,8 +42,11 @@ impl Random {
     }
 }
 
+/// The frame of each row, and the places of the bytes in which a value is planted.
+type Rows = BTreeMap<Place, (Frame, Vec<u64>)>;
+
 /// The place of a file's only section, and the frames of its rows; `None` if it cannot be read.
-fn section(file: &[u8]) -> Option<(usize, BTreeMap<Place, (Frame, Vec<u64>)>)> {
+fn section(file: &[u8]) -> Option<(usize, Rows)> {
     let elf = Elf::parse(file).ok()?;
     let mut contents = elf.sframe_contents();
     let (found, None) = (contents.next()?, contents.next()) else { return None };
