@@ -255,8 +255,11 @@ fn functions(name: &str, functions: &[(&str, usize, bool)]) -> Option<Vec<u8>> {
     Some(std::fs::read(folder.join("f.o")).expect("an object"))
 }
 
+/// A range that differs: the name of the function, the start and the end, and the sizes of the function in both files.
+type NamedRange = (String, u64, u64, [u32; 2]);
+
 /// The ranges that differ with the sizes of both functions, and the numbers of functions in both and in only one file.
-fn named(old: &[u8], new: &[u8]) -> (Vec<(String, u64, u64, [u32; 2])>, [u64; 3]) {
+fn named(old: &[u8], new: &[u8]) -> (Vec<NamedRange>, [u64; 3]) {
     let (mut found, mut totals) = (Vec::new(), Totals::default());
     with_set_of(old, &mut |first| {
         with_set_of(new, &mut |second| {
