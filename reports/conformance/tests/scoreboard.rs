@@ -133,7 +133,11 @@ fn agreement(vectors: &[Vector], tested: &[Tested]) -> String {
 }
 
 /// Why readers fail the vectors with which few agree, judged by hand: a part of the vector's name, and the reason.
-const REASONS: [(&str, &str); 6] = [
+const REASONS: [(&str, &str); 7] = [
+    (
+        "2.4-walks",
+        "only glibc and the kernel's patches walk stacks, each by rules of its own; of the others, those that fail misread the rows",
+    ),
     (
         "scaled-beyond-32-bits",
         "libsframe's and the crate's CFA offsets have 32 bits; words of 4 bytes times 8 have more",
