@@ -115,7 +115,7 @@ fn findings_of_other_machines_are_reduced() {
     let cases = [
         ("2.44", "aarch64", "remembered-in-place", "aarch64-linux-gnu-as", ".cfi_remember_state"),
         ("2.40", "aarch64_be", "frame-pointer-only", "aarch64-linux-gnu-as", ".cfi_offset x29"),
-        ("2.47.50", "s390x", "odd-offset", "s390x-linux-gnu-as", ".cfi_def_cfa_offset 161"),
+        ("2.47.50", "s390x", "odd-offset", "s390x-linux-gnu-as", ".cfi_def_cfa_offset"),
         ("llvm-23", "x86_64", "return-in-register", "llvm-mc", ".cfi_register %rip"),
     ];
     for (version, machine, id, assembler, needed) in cases {

@@ -114,6 +114,10 @@ static SIMPLE_RETURN_ADDRESS: Defect = Defect {
     recognised: "on AMD64, CFI has no rule for RA (.cfi_startproc simple), and SFrame has it at CFA-8",
     workaround: "leave out `simple`, or add a .cfi_offset for the return address",
     input: "corpus/differences/simple-return-address/input.s",
+    pages: &[
+        "docs/upstream/gnu-as/simple-return-address.md",
+        "docs/upstream/llvm/simple-return-address.md",
+    ],
     ..ASSEMBLER
 };
 
