@@ -8,6 +8,8 @@
 //! - `DW_CFA_nop` at the end, where it fills up the entry, and all but one of those in a row elsewhere;
 //! - `DW_CFA_offset` and `DW_CFA_restore` of registers that no row shows.
 //!
+//! It keeps whether the last instruction is an advance, which no directive writes.
+//!
 //! A function with anything else that depends on its place has no pattern: `DW_CFA_set_loc`, other expressions than a
 //! register and an offset, malformed instructions, instructions that compilers rarely write, an advance to the
 //! function's end or past it, and stubs, whose expression depends on the PC.
@@ -103,12 +105,15 @@ impl Pattern {
     fn read_all(&mut self, bytes: &[u8], limits: &Limits) -> Option<()> {
         let mut rest = bytes;
         let mut place = 0;
-        let mut is_nop = false;
+        let (mut is_nop, mut is_advance) = (false, false);
         (limits.size > 0 && bytes.len() <= MAX_BYTES).then_some(())?;
         while let [code, after @ ..] = rest {
             let was_nop = core::mem::replace(&mut is_nop, *code == 0);
             if was_nop && !is_nop {
                 self.key.push(0);
+            }
+            if !is_nop {
+                is_advance = matches!(code, 0x40..=0x7f | 0x02..=0x04);
             }
             let low = code & 0x3f;
             let is_shown = low >= 32 || limits.registers & (1 << low) != 0;
@@ -155,6 +160,7 @@ impl Pattern {
                 _ => self.keep(rest, length(*code, after)?)?,
             };
         }
+        self.key.push(u8::from(is_advance));
         Some(())
     }
 
