@@ -24,6 +24,8 @@ const MAX_BYTES: usize = 4096;
 const MAX_INITIAL: usize = 64;
 /// An advance of any number of bytes.
 const ADVANCE: u8 = 0x41;
+/// The mark of a function whose last instruction is an advance: the code of `DW_CFA_set_loc`, which no pattern has.
+const ENDS_WITH_ADVANCE: u8 = 0x01;
 /// `DW_OP_deref`.
 const DEREFERENCE: u8 = 0x06;
 
@@ -160,7 +162,9 @@ impl Pattern {
                 _ => self.keep(rest, length(*code, after)?)?,
             };
         }
-        self.key.push(u8::from(is_advance));
+        if is_advance {
+            self.key.push(ENDS_WITH_ADVANCE);
+        }
         Some(())
     }
 
@@ -279,9 +283,11 @@ mod tests {
             // An advance of nothing, and the wider ones: 2, 0x102 and 3 units.
             (
                 &[0x40, 0x02, 2, 0x03, 2, 1, 0x04, 3, 0, 0, 0],
-                &[0x41, 0x41, 0x41],
+                &[0x41, 0x41, 0x41, 0x01],
                 &[0, 8, 0x410, 0x41c],
             ),
+            // An advance before the offset of a register that no row shows is not the last instruction.
+            (&[0x41, 0x83, 1], &[0x41], &[0, 4]),
             // offset and restore of R3 and R7; R34 is the signing state of AArch64.
             (&[0x83, 0x80, 1, 0xc3, 0x87, 1, 0xc7, 0xe2], &[0x87, 1, 0xc7, 0xe2], &[0]),
             // remember_state, restore_state, def_cfa, def_cfa_offset of two bytes, GNU_args_size.
