@@ -142,7 +142,7 @@ impl Tally {
         }
     }
 
-    /// Adds PCs of which it is not known whether a function covers them.
+    /// Adds PCs that a function may or may not cover.
     pub(super) fn add_unknown(&mut self, count: u64, answer: Answer) {
         let bytes = match answer.map_err(|stop| stop.kind) {
             Err(StopKind::Crash) => &mut self.bytes.crash,
