@@ -89,3 +89,9 @@ pub fn empty_folder(place: &str, name: &str) -> PathBuf {
     fs::create_dir_all(&folder).expect("the folder can be made");
     folder
 }
+
+/// How many inputs a slow test tries: `few` after each change, `many` at night, when `SFRAME_NIGHTLY` is set.
+#[must_use]
+pub fn tries<T>(few: T, many: T) -> T {
+    if std::env::var_os("SFRAME_NIGHTLY").is_some() { many } else { few }
+}

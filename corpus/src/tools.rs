@@ -72,8 +72,20 @@ pub fn toolchains() -> PathBuf {
 /// The folder with SQLite and zlib, which `corpus/build real` makes for each toolchain: below `SFRAME_TARGET`, or `target`.
 #[must_use]
 pub fn real_libraries() -> PathBuf {
+    target().join("real")
+}
+
+/// The folder below which tools and libraries are made: `SFRAME_TARGET`, or `target`.
+fn target() -> PathBuf {
     let target = std::env::var_os("SFRAME_TARGET");
-    target.map_or_else(|| crate::repository().join("target"), PathBuf::from).join("real")
+    target.map_or_else(|| crate::repository().join("target"), PathBuf::from)
+}
+
+/// The folder with programs made of the code of consumers, which `corpus/consumers/build` makes: below `SFRAME_TARGET`, or
+/// `target`.
+#[must_use]
+pub fn consumers() -> PathBuf {
+    target().join("consumers/bin")
 }
 
 /// The folder with the programs of a toolchain, or `None` if it is missing and not required.

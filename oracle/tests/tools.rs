@@ -324,7 +324,8 @@ fn tool(variable: &str, names: &[String]) -> Option<String> {
         output.status.success() && usable(&version)
     });
     if found.is_none() {
-        sframe_corpus::tools::missing(&names[0], &format!("install it, or name one by {variable}"));
+        let name = names[0].rsplit('/').next().expect("a name");
+        sframe_corpus::tools::missing(name, &format!("install it, or name one by {variable}"));
     }
     found
 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use sframe_corpus::{corpus, tools};
+use sframe_corpus::{corpus, tools, tries};
 
 /// Runs a script of `corpus/conformance/mutants`, which exits with 0 if the mutants fail.
 fn script(name: &str, arguments: &[&str]) {
@@ -19,7 +19,7 @@ fn script(name: &str, arguments: &[&str]) {
 /// All 640 take minutes: `corpus/conformance/mutants/mutate.py`.
 #[test]
 fn every_mutant_of_a_sample_fails_or_is_explained() {
-    script("mutate.py", &["--every", "40"]);
+    script("mutate.py", &["--every", tries("160", "40")]);
 }
 
 /// Each mutant of the reader in Rust takes seconds to build, so that they run at night:

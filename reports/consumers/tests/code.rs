@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use compare::{Counts, Plan, compare};
 use inputs::{Sample, every_info_byte, golden_sections, malformed, mutant, vectors};
 use sframe_consumers::{Consumer, profiles};
-use sframe_corpus::{repository, tools};
+use sframe_corpus::tools;
 use sframe_fuzz::seeded::Seeded;
 use sframe_validator::{Abi, Endian};
 use sums::Compared;
@@ -41,7 +41,7 @@ const FROM_SID: [&str; 4] = ["glibc-2.43", "libsframe-2.47", "llvm-23", "mold-3"
 /// A consumer and its program, if it was built.
 fn programs() -> Vec<(&'static dyn Consumer, PathBuf)> {
     let only = std::env::var("SFRAME_ONLY").ok();
-    let folder = repository().join("target/consumers/bin");
+    let folder = tools::consumers();
     let mut found = Vec::new();
     for consumer in profiles() {
         let name = consumer.page().name;
@@ -138,7 +138,7 @@ fn profiles_agree_with_the_code_on_every_info_byte() {
 fn profiles_agree_with_the_code_on_mutants() {
     const BATCH: usize = 500;
     let wanted: usize =
-        std::env::var("SFRAME_MUTANTS").map_or(2000, |count| count.parse().expect("a number"));
+        std::env::var("SFRAME_MUTANTS").map_or(500, |count| count.parse().expect("a number"));
     let seed = std::env::var("SFRAME_SEED").map_or(17, |seed| seed.parse().expect("a number"));
     let mut samples = golden_sections();
     samples.extend(vectors());

@@ -65,7 +65,7 @@ fn members_are_checked_like_files() {
         ("zstd", "zstd", "zstd -q -c plain > zstd"),
         ("bzip2", "bzip2", "bzip2 -c plain > bzip2"),
         ("zip", "zip", "cd tree && zip -q -r ../zip.zip usr && mv ../zip.zip ../zip"),
-        ("pax", "tar", "tar --format=pax -cJf pax -C tree ./usr"),
+        ("pax", "xz", "tar --format=pax -cJf pax -C tree ./usr"),
     ];
     for (name, tool, command) in packed {
         if folder.make(tool, command) {

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The consumer's program, if it is here.
 fn program(consumer: &Consumer) -> Option<PathBuf> {
     let public = std::env::var_os("SFRAME_CONSUMERS").map(PathBuf::from);
-    let built = repository().join("target/consumers/bin");
+    let built = tools::consumers();
     let folder = if consumer.is_packaged { built } else { public? };
     Some(folder.join(consumer.program)).filter(|path| path.exists())
 }

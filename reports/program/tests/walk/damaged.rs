@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use sframe_corpus::folder;
 use sframe_corpus::program::{self, Outcome};
+use sframe_corpus::{folder, tries};
 use sframe_validator::elf::Elf;
 
 use super::cores::{build, core_by_gdb, has_tools};
@@ -91,7 +91,7 @@ fn flipped_bits() {
     let Some((folder, _, bytes)) = core("walk-flipped") else { return };
     let mut random = random();
     let mut statuses = [0; 3];
-    for round in 0..400 {
+    for round in 0..tries(80, 400) {
         let mut changed = bytes.clone();
         let region = if round % 4 == 0 { bytes.len() } else { 16384 };
         for _ in 0..=random(8) {
@@ -235,7 +235,7 @@ fn flipped_bits_of_sections() {
     let sections = [section(&file, b".sframe"), section(&file, b".eh_frame")];
     let mut random = random();
     let mut statuses = [0; 3];
-    for round in 0..200 {
+    for round in 0..tries(60, 200) {
         let mut changed = file.clone();
         let place = &sections[round % 2];
         for _ in 0..=random(8) {

@@ -48,7 +48,7 @@ impl<'p> Page<'p> {
             let program = self.fact("Program")?;
             is_of(program, &tools::toolchain(toolchain(program))?).then_some(())?;
         }
-        let folder = sframe_corpus::repository().join("target/consumers/bin");
+        let folder = tools::consumers();
         if folder.join(name).exists() {
             return Some(folder);
         }
