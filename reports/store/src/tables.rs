@@ -20,6 +20,7 @@ use std::path::Path;
 
 use sframe_record::Record;
 
+use crate::claim;
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::layout::{TABLES, shard_path};
@@ -37,6 +38,32 @@ use write::TableWriter;
 /// a version.
 pub const TABLES_FORMAT: u32 = 1;
 
+/// The file with the rows of a table and a shard.
+pub(crate) const ROWS: &str = "rows.parquet";
+/// The folders of all tables.
+const NAMES: [&str; 9] = [
+    Files::NAME,
+    Counts::NAME,
+    Findings::NAME,
+    Differences::NAME,
+    Coverage::NAME,
+    Forecasts::NAME,
+    ForecastLosses::NAME,
+    Consumers::NAME,
+    Producers::NAME,
+];
+
+/// Whether a folder among the tables has the name of one.
+pub(crate) fn is_table(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
+/// Whether a folder in that of a table has the name of a shard's.
+pub(crate) fn is_shard_folder(name: &str) -> bool {
+    let digits = name.strip_prefix("shard=").unwrap_or_default();
+    digits.len() == 5 && digits.bytes().all(|digit| digit.is_ascii_digit())
+}
+
 /// Writes the tables of a store whose shards are all complete, replacing existing ones. They appear all at once; the
 /// caller holds the store's lock.
 pub(crate) fn write(folder: &Path, manifest: &Manifest) -> Result<()> {
@@ -48,7 +75,7 @@ pub(crate) fn write(folder: &Path, manifest: &Manifest) -> Result<()> {
         write_shard(reader, draft.path(), manifest, shard, &mut number)?;
     }
     durable::sync_tree(draft.path())?;
-    durable::remove_tree(&tables)?;
+    claim::remove_tables(folder)?;
     let written = draft.keep();
     fs::rename(&written, &tables).map_err(Error::io("write", &tables))?;
     drop(lock);
@@ -148,7 +175,7 @@ impl ShardTables {
 fn start<T: Table>(draft: &Path, manifest: &Manifest, shard: u32) -> Result<TableWriter<T>> {
     let folder = draft.join(T::NAME).join(format!("shard={shard:05}"));
     fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
-    let path = folder.join("rows.parquet");
+    let path = folder.join(ROWS);
     let file = File::create(&path).map_err(Error::io("write", &path))?;
     TableWriter::start(file, path, manifest.hash())
 }

@@ -90,7 +90,7 @@ fn scan_shard(args: &ScanArgs) -> Result<Exit> {
         return check_item(&manifest, item, &options);
     }
     if let Some(copy) = &args.copy {
-        return check_shard(&Store::create(copy, manifest)?, args, &options);
+        return check_shard(&Store::create_copy(copy, manifest)?, args, &options);
     }
     let place = StorePlace::of(&args.shards.store)?;
     scan_in(&place, manifest, args, &options).map_err(|error| place.name_in(error))
@@ -103,7 +103,7 @@ fn scan_in(
     options: &CheckOptions,
 ) -> Result<Exit> {
     place.fetch_shard(args.shard)?;
-    let store = Store::create(place.folder(), manifest)?;
+    let store = place.create(manifest)?;
     let exit = match place.copy() {
         Some(copy) => check_copy(&store, args.shard, copy)?,
         None => check_shard(&store, args, options)?,
@@ -185,7 +185,7 @@ fn merge_shards(args: &ShardsArgs) -> Result<Exit> {
 
 fn merge_in(place: &StorePlace, manifest: Manifest, args: &ShardsArgs) -> Result<Exit> {
     place.fetch_all()?;
-    let mut store = Store::create(place.folder(), manifest)?;
+    let mut store = place.create(manifest)?;
     match store.merge() {
         Ok(Merged { totals, found }) => {
             place.put_merged(&store)?;
