@@ -10,12 +10,13 @@ use sframe_store::{
 
 use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
 use super::args::{DocumentFormat, WhatArgs};
+use super::output_file::{Content, OutputFiles};
 use super::place::StorePlace;
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, stdout};
 use crate::scan::{CheckOptions, Checker};
-use crate::stored::{self, Error, Planning, Result, Scanner};
-use sframe_input::Input;
+use crate::stored::{self, Planning, Result, Scanner};
+use sframe_input::{Input, plain_error};
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::{printable, printable_path};
 
@@ -35,6 +36,8 @@ pub(super) fn options(what: &WhatArgs) -> Result<CheckOptions> {
 }
 
 pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
+    let mut outputs = OutputFiles::of(args.inputs.names());
+    outputs.check(&args.output, Content::Report)?;
     let options = options(&args.what)?;
     let planning = Planning {
         key: stored::key(&options),
@@ -51,7 +54,13 @@ pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
     // Shards may be checked in another working folder.
     let found = check::lasting_selection(&args.inputs)?.map(absolute);
     let manifest = stored::plan(planning, found, None)?;
-    manifest.save(&args.output).map_err(Error::from)?;
+    let (file, mut out) = outputs.create(&args.output, Content::Report)?;
+    let is_compressed = args.output.extension().is_some_and(|extension| extension == "zst");
+    manifest.write(&mut out, is_compressed).and_then(|()| out.flush()).map_err(|error| {
+        io::Error::other(format!("{}: {}", printable_path(&args.output), plain_error(&error)))
+    })?;
+    drop(out);
+    file.finish()?;
     let bytes = manifest.items().iter().fold(0, |sum: u64, item| sum.saturating_add(item.size));
     let items = counted(manifest.items().len() as u64, "item");
     let shards = counted(manifest.shards().into(), "shard");
