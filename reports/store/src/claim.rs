@@ -12,17 +12,16 @@ use crate::durable;
 use crate::error::{Error, Result};
 use crate::files::name_of;
 use crate::journal::WORK;
-use crate::layout::{MANIFEST, RUN, SHARDS, TABLES, shard_of};
+use crate::layout::{self, MANIFEST, ROWS, RUN, SHARDS, TABLES, shard_of};
 use crate::run::Run;
 use crate::shard;
-use crate::tables;
 
 /// Checks that a store may be made, or continued, in `folder`. Without a manifest, which is not known before the inputs
 /// have been found, any whole manifest counts as the scan's.
 ///
 /// # Errors
 /// [`Error::NotOurs`] with the files that belong to somebody else, [`Error::Foreign`] if the store is of another scan,
-/// and those of reading `run.json` and the manifest.
+/// and the errors of [`Run::open`] and [`Manifest::open`].
 pub(crate) fn claim(folder: &Path, manifest: Option<&Manifest>) -> Result<()> {
     // Read before anything else: another process may make the store at the same time.
     let names = durable::names_in(folder)?;
@@ -145,12 +144,12 @@ fn each_table(tables: &Path, each: &mut dyn FnMut(&Path, bool) -> Result<()>) ->
         return Ok(());
     }
     for table in there(tables)? {
-        let is_table = is_folder(&table) && tables::is_table(&last(&table));
+        let is_table = is_folder(&table) && layout::is_table(&last(&table));
         for shard in is_table.then(|| there(&table)).transpose()?.unwrap_or_default() {
-            let is_shard = is_folder(&shard) && tables::is_shard_folder(&last(&shard));
+            let is_shard = is_folder(&shard) && layout::is_shard_folder(&last(&shard));
             for rows in is_shard.then(|| there(&shard)).transpose()?.unwrap_or_default() {
                 let is_file = kind(&rows).is_none_or(|of| of.is_file());
-                each(&rows, is_file && last(&rows) == tables::ROWS)?;
+                each(&rows, is_file && last(&rows) == ROWS)?;
             }
             each(&shard, is_shard)?;
         }
@@ -170,8 +169,8 @@ fn there(folder: &Path) -> Result<Vec<PathBuf>> {
 #[cfg(feature = "s3")]
 pub(crate) fn is_rows(name: &str) -> bool {
     let parts: Vec<&str> = name.split('/').collect();
-    matches!(parts[..], [TABLES, table, shard, tables::ROWS]
-        if tables::is_table(table) && tables::is_shard_folder(shard))
+    matches!(parts[..], [TABLES, table, shard, ROWS]
+        if layout::is_table(table) && layout::is_shard_folder(shard))
 }
 
 fn last(path: &Path) -> String {

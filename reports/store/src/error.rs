@@ -129,7 +129,7 @@ impl fmt::Display for Error {
                 let named: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
                 write!(
                     f,
-                    "{} contains what is not of a store: {}",
+                    "{} contains files that do not belong to a store: {}",
                     path.display(),
                     named.join(", ")
                 )?;

@@ -23,7 +23,7 @@ use sframe_record::Record;
 use crate::claim;
 use crate::durable;
 use crate::error::{Error, Result};
-use crate::layout::{TABLES, shard_path};
+use crate::layout::{ROWS, TABLES, shard_path};
 use crate::manifest::Manifest;
 use crate::shard::{ShardLine, ShardReader};
 use column::Table;
@@ -37,32 +37,6 @@ use write::TableWriter;
 /// The version of the tables. It increases when a column is removed or changes its meaning; columns may be added within
 /// a version.
 pub const TABLES_FORMAT: u32 = 1;
-
-/// The file with the rows of a table and a shard.
-pub(crate) const ROWS: &str = "rows.parquet";
-/// The folders of all tables.
-const NAMES: [&str; 9] = [
-    Files::NAME,
-    Counts::NAME,
-    Findings::NAME,
-    Differences::NAME,
-    Coverage::NAME,
-    Forecasts::NAME,
-    ForecastLosses::NAME,
-    Consumers::NAME,
-    Producers::NAME,
-];
-
-/// Whether a folder among the tables has the name of one.
-pub(crate) fn is_table(name: &str) -> bool {
-    NAMES.contains(&name)
-}
-
-/// Whether a folder in that of a table has the name of a shard's.
-pub(crate) fn is_shard_folder(name: &str) -> bool {
-    let digits = name.strip_prefix("shard=").unwrap_or_default();
-    digits.len() == 5 && digits.bytes().all(|digit| digit.is_ascii_digit())
-}
 
 /// Writes the tables of a store whose shards are all complete, replacing existing ones. They appear all at once; the
 /// caller holds the store's lock.
@@ -178,4 +152,28 @@ fn start<T: Table>(draft: &Path, manifest: &Manifest, shard: u32) -> Result<Tabl
     let path = folder.join(ROWS);
     let file = File::create(&path).map_err(Error::io("write", &path))?;
     TableWriter::start(file, path, manifest.hash())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::is_table;
+
+    /// Merging replaces these folders, and refuses to touch others.
+    #[test]
+    fn the_folders_of_all_tables_are_known() {
+        let names = [
+            Files::NAME,
+            Counts::NAME,
+            Findings::NAME,
+            Differences::NAME,
+            Coverage::NAME,
+            Forecasts::NAME,
+            ForecastLosses::NAME,
+            Consumers::NAME,
+            Producers::NAME,
+        ];
+        assert!(names.into_iter().all(is_table));
+        assert!(!is_table("mine"));
+    }
 }

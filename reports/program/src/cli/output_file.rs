@@ -73,7 +73,7 @@ impl OutputFiles {
     /// Checks whether [`OutputFiles::create`] would refuse `path`, before the work that leads to it.
     ///
     /// # Errors
-    /// As [`OutputFiles::create`], except those of writing.
+    /// As [`OutputFiles::create`], if that is known before anything is written.
     pub(super) fn check(&self, path: &Path, content: Content) -> io::Result<()> {
         self.place(path, content).map(drop)
     }
