@@ -20,6 +20,7 @@ use object_store::{
 };
 use tokio::runtime::Runtime;
 
+use crate::claim;
 use crate::durable::{self, Draft};
 use crate::error::{Error, Result};
 use crate::files::{self, FILES, Files};
@@ -247,7 +248,7 @@ impl Bucket {
     }
 
     /// Uploads a complete store's tables, manifest, hashes of files and `run.json`, in this order; the shards are there
-    /// already. Tables that do not belong to the store are removed, as in a folder. Concurrent uploads write the same
+    /// already. Tables of other shards are removed, as in a folder. Concurrent uploads write the same
     /// bytes.
     ///
     /// # Errors
@@ -260,7 +261,7 @@ impl Bucket {
             let put = tables.into_iter().map(|path| self.put_file(copy, path));
             stream::iter(put).buffer_unordered(AT_ONCE).try_collect::<()>().await?;
             for name in self.names_below(copy, &copy.join(TABLES)).await? {
-                if name != TABLES && !ours.contains(&name) {
+                if !ours.contains(&name) && claim::is_rows(&name) {
                     self.remove(copy, &copy.join(name)).await?;
                 }
             }

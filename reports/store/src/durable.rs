@@ -164,16 +164,6 @@ fn without_path(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), message.split(" at path ").next().unwrap_or_default().to_owned())
 }
 
-/// Removes a folder with its contents, if it exists.
-pub(crate) fn remove_tree(folder: &Path) -> Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Error::io("remove", folder)(error))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Syncs a folder and all folders in it; files are synced as they are written.
 pub(crate) fn sync_tree(folder: &Path) -> Result<()> {
     for path in names_in(folder)?.iter().filter(|path| path.is_dir()) {
@@ -247,7 +237,10 @@ pub(crate) fn lock_abandoned(path: &Path) -> Option<Flock<File>> {
 /// Whether a name is that of a temporary file.
 pub(crate) fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX))
+    let random = name.and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX));
+    random.is_some_and(|name| {
+        name.len() == 6 && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }
 
 /// The paths of the entries of a folder, in byte order; empty if the folder does not exist.

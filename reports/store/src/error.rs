@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::field::Defect;
-use crate::status::Status;
+use crate::status::{NAMED, Status};
 
 /// The result of working with a store.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -44,6 +44,13 @@ pub enum Error {
         /// The difference.
         reason: String,
     },
+    /// A folder contains files that are not a store's, which are left as they are.
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+        /// Their paths relative to the folder.
+        names: Vec<String>,
+    },
     /// A sound shard with other contents exists already.
     Different {
         /// The file of the shard.
@@ -78,6 +85,7 @@ impl Error {
         | Error::Defect { path, .. }
         | Error::Damaged { path, .. }
         | Error::Foreign { path, .. }
+        | Error::NotOurs { path, .. }
         | Error::Different { path }
         | Error::Busy { path } = &mut self
             && let Ok(rest) = path.strip_prefix(folder)
@@ -116,6 +124,19 @@ impl fmt::Display for Error {
             Error::Damaged { path, reason } => write!(f, "{} is damaged: {reason}", path.display()),
             Error::Foreign { path, reason } => {
                 write!(f, "{} belongs to another scan: {reason}", path.display())
+            }
+            Error::NotOurs { path, names } => {
+                let named: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+                write!(
+                    f,
+                    "{} contains files that do not belong to a store: {}",
+                    path.display(),
+                    named.join(", ")
+                )?;
+                if names.len() > NAMED {
+                    write!(f, " and {} more", names.len() - NAMED)?;
+                }
+                f.write_str("; nothing was changed: name a new or empty folder, or move them away")
             }
             Error::Different { path } => write!(
                 f,

@@ -121,10 +121,21 @@ fn unfinished(path: &Path) -> Result<BTreeSet<u32>> {
     Ok(begun)
 }
 
+/// Whether a file has the name of a journal: `00017-aB3x9Q.journal`.
+fn is_journal(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let parts = name.strip_suffix(SUFFIX).and_then(|name| name.split_once('-'));
+    parts.is_some_and(|(shard, random)| {
+        shard.len() == 5 && shard.bytes().all(|digit| digit.is_ascii_digit()) && random.len() == 6
+    })
+}
+
 /// Removes the journals of dead processes, whose shards are complete by now.
 pub(crate) fn sweep(store: &Path) -> Result<()> {
     for path in durable::names_in(&store.join(WORK))? {
-        if let Some(_lock) = durable::lock_abandoned(&path) {
+        if is_journal(&path)
+            && let Some(_lock) = durable::lock_abandoned(&path)
+        {
             let _ = fs::remove_file(&path);
         }
     }

@@ -26,3 +26,28 @@ pub(crate) fn shard_of(name: &str) -> Option<u32> {
     let plain = digits.len() == 5 && digits.bytes().all(|digit| digit.is_ascii_digit());
     plain.then(|| digits.parse().ok()).flatten()
 }
+
+/// The file with the rows of a table and a shard.
+pub(crate) const ROWS: &str = "rows.parquet";
+
+/// Whether a folder among the tables has the name of one.
+pub(crate) fn is_table(name: &str) -> bool {
+    matches!(
+        name,
+        "files"
+            | "counts"
+            | "findings"
+            | "differences"
+            | "coverage"
+            | "forecasts"
+            | "forecast_losses"
+            | "consumers"
+            | "producers"
+    )
+}
+
+/// Whether a folder in that of a table has the name of a shard's.
+pub(crate) fn is_shard_folder(name: &str) -> bool {
+    let digits = name.strip_prefix("shard=").unwrap_or_default();
+    digits.len() == 5 && digits.bytes().all(|digit| digit.is_ascii_digit())
+}

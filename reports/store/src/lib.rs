@@ -15,6 +15,7 @@
 
 #[cfg(feature = "s3")]
 mod bucket;
+mod claim;
 mod counts;
 mod durable;
 mod error;

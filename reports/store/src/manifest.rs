@@ -4,7 +4,7 @@ mod balance;
 mod text;
 
 use std::collections::HashSet;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::durable::Draft;
@@ -136,17 +136,20 @@ impl Manifest {
     pub fn save(&self, path: &Path) -> Result<()> {
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         let mut draft = Draft::new(folder.unwrap_or(Path::new(".")))?;
-        let written = if path.extension().is_some_and(|extension| extension == "zst") {
-            self.write_compressed(&mut draft)
-        } else {
-            self.lines(|line| draft.write_all(line))
-        };
-        written.map_err(Error::io("write", path))?;
+        let is_compressed = path.extension().is_some_and(|extension| extension == "zst");
+        self.write(&mut draft, is_compressed).map_err(Error::io("write", path))?;
         draft.replace(path)
     }
 
-    fn write_compressed(&self, draft: &mut Draft) -> io::Result<()> {
-        let mut lines = crate::lines::LinesWriter::new(draft)?;
+    /// Writes it, compressed or as text.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub fn write(&self, out: &mut impl io::Write, is_compressed: bool) -> io::Result<()> {
+        if !is_compressed {
+            return self.lines(|line| out.write_all(line));
+        }
+        let mut lines = crate::lines::LinesWriter::new(out)?;
         self.lines(|line| lines.line(line.strip_suffix(b"\n").unwrap_or(line)))?;
         lines.finish().map(drop)
     }

@@ -17,7 +17,7 @@ pub use line::{ItemLine, ShardTotals};
 pub use read::{ShardLine, ShardReader};
 pub use writer::{Finished, ShardWriter};
 
-pub(crate) use read::state;
+pub(crate) use read::{begins, state};
 
 use std::fmt;
 

@@ -19,6 +19,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::claim;
 use crate::durable::{self, Draft};
 use crate::error::{Error, Result};
 use crate::files::CHANGED;
@@ -189,8 +190,9 @@ impl StampsWriter {
     /// scan looks at any file.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::NotOurs`] if it contains files that are not of a store, and [`Error::Io`].
     pub fn start(folder: &Path, key: &Key) -> Result<StampsWriter> {
+        claim::claim(folder, None)?;
         durable::make_folder(folder)?;
         let draft = Draft::new(folder)?;
         // Use the earlier of two clocks, because a file server has its own.

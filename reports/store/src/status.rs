@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 /// The maximum number of entries of each list in a message.
-const NAMED: usize = 10;
+pub(crate) const NAMED: usize = 10;
 /// The message about a complete store whose `run.json` has no hash of the list of files.
 pub const NO_HASHES: &str = "it has no hashes of its files, so damage in its tables goes unnoticed: \
                              merge the store again";

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::Manifest;
+use crate::claim;
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::examine;
@@ -58,13 +59,32 @@ pub enum Shard<'m> {
 }
 
 impl Store {
+    /// Whether a store may be made, or continued, in `folder`.
+    ///
+    /// # Errors
+    /// [`Error::NotOurs`] if the folder contains other files, [`Error::Defect`] and [`Error::Damaged`] if it has a
+    /// `run.json` that is not a store's, and [`Error::Io`].
+    pub fn claim(folder: &Path) -> Result<()> {
+        claim::claim(folder, None)
+    }
+
     /// Opens the store in `folder` if it is of this manifest's scan, or creates it. Removes the files of dead writers.
     /// Any number of processes may do this at once.
     ///
     /// # Errors
-    /// [`Error::Foreign`] if the folder contains the store of another scan, [`Error::Io`], and [`Error::Defect`] if its
-    /// `run.json` is damaged.
+    /// [`Error::Foreign`] if the folder contains the store of another scan, [`Error::NotOurs`] if it contains something
+    /// else, [`Error::Io`], and [`Error::Defect`] if its `run.json` is damaged.
     pub fn create(folder: &Path, manifest: Manifest) -> Result<Store> {
+        claim::claim(folder, Some(&manifest))?;
+        Store::create_copy(folder, manifest)
+    }
+
+    /// Like [`Store::create`], in the local copy of a bucket: a temporary folder, which is the store's whatever was
+    /// fetched.
+    ///
+    /// # Errors
+    /// As for [`Store::create`].
+    pub fn create_copy(folder: &Path, manifest: Manifest) -> Result<Store> {
         durable::make_folder(&folder.join(SHARDS))?;
         durable::sweep(folder)?;
         durable::sweep(&folder.join(SHARDS))?;
@@ -230,6 +250,7 @@ impl Store {
         let totals = Totals { items, records, without };
         let is_done = |file: &DamagedFile| file.remedy == Remedy::Remove;
         if !(status.hashes && status.files.iter().all(is_done)) {
+            claim::refuse(&self.folder, claim::strange_tables(&self.folder)?)?;
             self.complete(totals.clone())?;
         } else {
             // Another process may have merged the store since it was opened.

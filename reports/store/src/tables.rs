@@ -20,9 +20,10 @@ use std::path::Path;
 
 use sframe_record::Record;
 
+use crate::claim;
 use crate::durable;
 use crate::error::{Error, Result};
-use crate::layout::{TABLES, shard_path};
+use crate::layout::{ROWS, TABLES, shard_path};
 use crate::manifest::Manifest;
 use crate::shard::{ShardLine, ShardReader};
 use column::Table;
@@ -48,7 +49,7 @@ pub(crate) fn write(folder: &Path, manifest: &Manifest) -> Result<()> {
         write_shard(reader, draft.path(), manifest, shard, &mut number)?;
     }
     durable::sync_tree(draft.path())?;
-    durable::remove_tree(&tables)?;
+    claim::remove_tables(folder)?;
     let written = draft.keep();
     fs::rename(&written, &tables).map_err(Error::io("write", &tables))?;
     drop(lock);
@@ -148,7 +149,31 @@ impl ShardTables {
 fn start<T: Table>(draft: &Path, manifest: &Manifest, shard: u32) -> Result<TableWriter<T>> {
     let folder = draft.join(T::NAME).join(format!("shard={shard:05}"));
     fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
-    let path = folder.join("rows.parquet");
+    let path = folder.join(ROWS);
     let file = File::create(&path).map_err(Error::io("write", &path))?;
     TableWriter::start(file, path, manifest.hash())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::is_table;
+
+    /// Merging replaces these folders, and refuses to touch others.
+    #[test]
+    fn the_folders_of_all_tables_are_known() {
+        let names = [
+            Files::NAME,
+            Counts::NAME,
+            Findings::NAME,
+            Differences::NAME,
+            Coverage::NAME,
+            Forecasts::NAME,
+            ForecastLosses::NAME,
+            Consumers::NAME,
+            Producers::NAME,
+        ];
+        assert!(names.into_iter().all(is_table));
+        assert!(!is_table("mine"));
+    }
 }

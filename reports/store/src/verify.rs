@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::Manifest;
+use crate::claim;
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::files::{self, FILES, Files};
@@ -105,8 +106,12 @@ fn examine_listed(files: &Files, folder: &Path, whole: &[u32]) -> Result<Vec<Dam
             damaged.push(DamagedFile::new(name, reason, Remedy::Merge));
         }
     }
+    let strange = claim::strange_tables(folder)?;
     for name in files.surplus_tables(folder)? {
-        damaged.push(DamagedFile::new(&name, NOT_OURS, Remedy::Merge));
+        // Merging leaves what no version of this program has written.
+        let is_strange = strange.iter().any(|strange| Path::new(&name).starts_with(strange));
+        let remedy = if is_strange { Remedy::Remove } else { Remedy::Merge };
+        damaged.push(DamagedFile::new(&name, NOT_OURS, remedy));
     }
     for path in durable::names_in(folder)? {
         let name = files::name_of(folder, &path);

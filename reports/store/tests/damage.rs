@@ -144,8 +144,8 @@ fn additional_files_are_reported() {
     let before = files(&store);
     for (name, remedy) in [
         ("notes", Some(Remedy::Remove)),
-        ("tables/notes", Some(Remedy::Merge)),
-        ("tables/files/shard=00000/more.parquet", Some(Remedy::Merge)),
+        ("tables/notes", Some(Remedy::Remove)),
+        ("tables/files/shard=00000/more.parquet", Some(Remedy::Remove)),
         ("tables/files/shard=00002/rows.parquet", Some(Remedy::Merge)),
         ("shards/00002.ndjson.zst", None),
         ("shards/notes", None),

@@ -133,7 +133,8 @@ fn only_unchanged_files_are_found_by_stamps() {
     wait();
     let status = |path: &PathBuf| fs::metadata(path).expect("it exists");
     let hash = ContentHash::of(b"content");
-    let mut writer = StampsWriter::start(&folder, &key()).expect("writable");
+    let store = folder.join("store");
+    let mut writer = StampsWriter::start(&store, &key()).expect("writable");
     // A file written after the start of the scan is not trusted.
     file(&fresh, "content");
     for path in [&same, &written, &replaced, &longer, &link, &fresh] {
@@ -153,7 +154,7 @@ fn only_unchanged_files_are_found_by_stamps() {
     fs::rename(&beside, &replaced).expect("writable");
     fs::write(&longer, "content, and more").expect("writable");
 
-    let stamps = Stamps::load(&folder, &key()).expect("whole");
+    let stamps = Stamps::load(&store, &key()).expect("whole");
     let known = |path: &PathBuf| stamps.find(&status(path));
     assert_eq!(known(&same), Some(Known::Content(hash)));
     assert_eq!(known(&link), Some(Known::Content(hash)));
@@ -162,7 +163,7 @@ fn only_unchanged_files_are_found_by_stamps() {
         assert_eq!(known(path), None, "{}", path.display());
     }
     // A content hash is valid for any version of the program, but that a file has no record is not.
-    let stamps = Stamps::load(&folder, &other_key()).expect("whole");
+    let stamps = Stamps::load(&store, &other_key()).expect("whole");
     assert_eq!(stamps.find(&status(&same)), Some(Known::Content(hash)));
     assert_eq!(stamps.find(&status(&text)), None);
 }
@@ -170,23 +171,24 @@ fn only_unchanged_files_are_found_by_stamps() {
 #[test]
 fn damaged_stamps_are_refused() {
     let folder = folder("resume-stamps-damaged");
-    assert!(Stamps::load(&folder, &key()).expect("none").is_empty());
+    let store = folder.join("store");
+    assert!(Stamps::load(&store, &key()).expect("none").is_empty());
     file(&folder.join("file"), "content");
     wait();
     let status = fs::metadata(folder.join("file")).expect("it exists");
-    let mut writer = StampsWriter::start(&folder, &key()).expect("writable");
+    let mut writer = StampsWriter::start(&store, &key()).expect("writable");
     writer.note(&status, Known::Content(content(1)));
     writer.save().expect("writable");
-    let path = folder.join("stamps");
+    let path = store.join("stamps");
     let sound = fs::read(&path).expect("readable");
-    assert_eq!(Stamps::load(&folder, &key()).expect("whole").len(), 1);
+    assert_eq!(Stamps::load(&store, &key()).expect("whole").len(), 1);
     for place in 0..sound.len() {
         let mut bytes = sound.clone();
         bytes[place] ^= 1;
         fs::write(&path, &bytes).expect("writable");
-        assert!(Stamps::load(&folder, &key()).is_err(), "byte {place}");
+        assert!(Stamps::load(&store, &key()).is_err(), "byte {place}");
         fs::write(&path, &sound[..place]).expect("writable");
-        assert!(Stamps::load(&folder, &key()).is_err(), "{place} bytes");
+        assert!(Stamps::load(&store, &key()).is_err(), "{place} bytes");
     }
     // Changed bytes with a correct hash, among them counts of more entries than there are.
     for place in 48..sound.len() - 32 {
@@ -195,7 +197,7 @@ fn damaged_stamps_are_refused() {
         let hash = ContentHash::of(&bytes);
         bytes.extend(hash.as_bytes());
         fs::write(&path, &bytes).expect("writable");
-        let found = Stamps::load(&folder, &key()).map_or(0, |stamps| stamps.len());
+        let found = Stamps::load(&store, &key()).map_or(0, |stamps| stamps.len());
         assert!(found <= 1);
     }
 }
@@ -243,8 +245,9 @@ fn items_in_progress_at_a_crash_are_suspects() {
     drop(journal);
     assert_eq!(suspects().len(), 2);
     // Journals of dead processes, with incomplete and invalid lines.
-    fs::write(folder.join("work/00000-x.journal"), "+8\n-8\n+9\nx\n+-1\n+3").expect("writable");
-    fs::write(folder.join("work/00001-x.journal"), "+2\n").expect("writable");
+    fs::write(folder.join("work/00000-abcdef.journal"), "+8\n-8\n+9\nx\n+-1\n+3")
+        .expect("writable");
+    fs::write(folder.join("work/00001-abcdef.journal"), "+2\n").expect("writable");
     assert_eq!(suspects().into_keys().collect::<Vec<_>>(), [5, 6, 9]);
     scan::write(&store, 0).expect("a shard");
     store.merge().expect("complete");

@@ -283,7 +283,7 @@ fn files_of_dead_writers_are_removed_and_those_of_live_ones_kept() {
     let store = Store::create(&folder, scan::manifest(5, 1)).expect("a store");
     let live = to_do(&store, 0);
     let shards = folder.join("shards");
-    let dead = shards.join(".writing-dead.tmp");
+    let dead = shards.join(".writing-deadab.tmp");
     fs::write(&dead, "half").expect("writable");
     let names = || fs::read_dir(&shards).expect("it exists").count();
     assert_eq!(names(), 2);

@@ -48,6 +48,7 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
         gates: &args.gates,
         policy: Some(&args.policy),
         shown: Shown { all: args.what.all, known: options.policy.denies_known(), findings: true },
+        inputs: &args.inputs.names(),
     };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
         scan(inputs, &options, args.resources.threads, sink)

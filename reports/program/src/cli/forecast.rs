@@ -31,7 +31,13 @@ pub(super) fn run(args: &ForecastArgs) -> io::Result<Exit> {
     limit_memory(&mut options, &args.resources);
     let shown = Shown { all: false, known: false, findings: false };
     let gates = GateArgs::default();
-    let outputs = Outputs { output: &args.output, gates: &gates, policy: None, shown };
+    let outputs = Outputs {
+        output: &args.output,
+        gates: &gates,
+        policy: None,
+        shown,
+        inputs: &args.inputs.names(),
+    };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
         scan(inputs, &options, args.resources.threads, sink)
     };

@@ -20,11 +20,16 @@ use sframe_validator::elf::{Elf, SymbolTable};
 mod described;
 
 use super::args::make::{RepairArgs, SynthesizeArgs, Witness, Written};
-use super::output_file::OutputFile;
+use super::output_file::{Content, OutputFiles};
 use super::{Exit, complain, styled_stdout};
 
 pub(super) fn synthesize_file(args: &SynthesizeArgs) -> io::Result<Exit> {
-    made(&args.file, &args.output, args.kind == Written::Elf, |data| {
+    let content = match args.kind {
+        Written::Elf => Content::Elf,
+        Written::Raw => Content::Section,
+        Written::Assembly => Content::Report,
+    };
+    made(&args.file, &args.output, content, |data| {
         let (bytes, made) = section(data, args)?;
         let Synthesis { account, losses, .. } = &made.section;
         let mut lines = vec![format!(
@@ -49,7 +54,7 @@ pub(super) fn synthesize_file(args: &SynthesizeArgs) -> io::Result<Exit> {
 }
 
 pub(super) fn repair_file(args: &RepairArgs) -> io::Result<Exit> {
-    made(&args.file, &args.output, true, |data| {
+    made(&args.file, &args.output, Content::Elf, |data| {
         let repaired = repair(data).map_err(|error| cannot_repair(&error))?;
         let mut lines: Vec<String> = repaired.changes.iter().map(ToString::to_string).collect();
         if lines.is_empty() {
@@ -93,7 +98,7 @@ struct Made {
 fn made(
     path: &Path,
     output: &Path,
-    is_program: bool,
+    content: Content,
     make: impl FnOnce(&[u8]) -> Result<Made, String>,
 ) -> io::Result<Exit> {
     let name = printable_path(path);
@@ -101,6 +106,8 @@ fn made(
         complain(&"- is not the name of a file here: use a file, ./- for one with this name")?;
         return Ok(Exit::Failure);
     }
+    let mut outputs = OutputFiles::of([path]);
+    outputs.check(output, content)?;
     let data = FileBytes::open(path);
     let made = data.map_err(|error| plain_error(&error)).and_then(|data| {
         if let Some(reason) = container(&data) {
@@ -117,11 +124,11 @@ fn made(
             return Ok(Exit::Incomplete);
         }
     };
-    let (file, mut out) = OutputFile::create(output)?;
+    let (file, mut out) = outputs.create(output, content)?;
     out.write_all(&made.bytes).and_then(|()| out.flush()).map_err(|error| {
         io::Error::other(format!("{}: {}", printable_path(output), plain_error(&error)))
     })?;
-    if is_program {
+    if content == Content::Elf {
         // As a copy: without the bits that would make it run as its owner.
         let mode = fs::metadata(path)?.permissions().mode() & 0o777;
         file.set_mode(mode)?;

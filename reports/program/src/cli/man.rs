@@ -9,6 +9,7 @@ use clap_mangen::Man;
 
 use super::args::Cli;
 use super::commands::USAGE;
+use super::output_file::{Content, OutputFiles};
 
 const SOURCE: &str = concat!("sframe-check ", env!("CARGO_PKG_VERSION"));
 
@@ -20,10 +21,11 @@ pub(super) fn one_document(out: &mut dyn Write) -> io::Result<()> {
 /// Writes a file for each page, such as `sframe-check-dump.1`. The folder is made if there is none.
 pub(super) fn all(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
+    let mut outputs = OutputFiles::default();
     for command in pages() {
         let mut text = Vec::new();
         page(&command, &mut text)?;
-        fs::write(folder.join(format!("{}.1", name(&command))), text)?;
+        outputs.write(&folder.join(format!("{}.1", name(&command))), Content::Report, &text)?;
     }
     Ok(())
 }

@@ -1,20 +1,19 @@
 //! Where the results of a scan are written: standard output, and files.
 
-use std::collections::HashSet;
-use std::fs::{self, File};
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anstream::StripStream;
 use sframe_history::Root;
 use sframe_html::Report;
-use sframe_record::text::printable_path;
 
 use super::args::output::When;
 use super::args::policy::{GateArgs, PolicyArgs};
 use super::args::{Format, OutputArgs};
-use super::output_file::OutputFile;
-use super::policy::{new_baseline, root};
+use super::output_file::{Content, OutputFile, OutputFiles};
+use super::policy::{new_baseline, policy_files, root};
 use super::{stdout, styled_stdout, terminal_width};
 use crate::render::{
     BaselineWriter, Display as Terminal, Grouped, Html, JsonDocument, JsonLines, Junit, Markdown,
@@ -29,6 +28,8 @@ pub(super) struct Outputs<'o> {
     /// What findings count; `None` without findings.
     pub(super) policy: Option<&'o PolicyArgs>,
     pub(super) shown: Shown,
+    /// The inputs that the command line names.
+    pub(super) inputs: &'o [OsString],
 }
 
 /// Which findings are shown, and how.
@@ -51,18 +52,27 @@ impl Outputs<'_> {
         self,
         display: Option<&Terminal>,
     ) -> io::Result<(Box<dyn Renderer>, Vec<OutputFile>)> {
-        let written = self.gates.write_baseline.as_deref().map(Path::new);
-        let root = self.policy.map(|policy| root(policy, written)).transpose()?.unwrap_or_default();
-        let mut renderers = vec![renderer(self.output, self.shown, &root, display)?];
-        let mut files = Vec::new();
-        self.differ()?;
+        self.with(renderer(self.output, self.shown, &self.root()?, display)?)
+    }
+
+    /// A renderer for the files, and the one to standard output.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be created.
+    pub(super) fn with(
+        self,
+        first: Box<dyn Renderer>,
+    ) -> io::Result<(Box<dyn Renderer>, Vec<OutputFile>)> {
+        let root = self.root()?;
+        let mut outputs = OutputFiles::of(self.inputs());
+        let (mut renderers, mut files) = (vec![first], Vec::new());
         for to_file in &self.output.output {
-            let (file, out) = OutputFile::report(&to_file.path)?;
+            let (file, out) = outputs.create(&to_file.path, Content::Report)?;
             files.push(file);
             renderers.push(self.to_file(to_file.format, &root, out)?);
         }
-        if let Some((path, policy)) = written.zip(self.policy) {
-            let (file, out) = OutputFile::report(path)?;
+        if let Some((path, policy)) = self.baseline().zip(self.policy) {
+            let (file, out) = outputs.create(path, Content::Report)?;
             files.push(file);
             renderers.push(Box::new(BaselineWriter::new(out, new_baseline(policy, path)?)));
         }
@@ -70,18 +80,20 @@ impl Outputs<'_> {
         Ok((only.unwrap_or_else(|| Box::new(Several::new(renderers))), files))
     }
 
-    /// One file takes one report: the last one would be all that is left.
-    fn differ(self) -> io::Result<()> {
-        let reports = self.output.output.iter().map(|to_file| to_file.path.as_path());
-        let baseline = self.gates.write_baseline.as_deref().map(Path::new);
-        let mut known = HashSet::new();
-        for path in reports.chain(baseline) {
-            if !known.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())) {
-                let path = printable_path(path);
-                return Err(io::Error::other(format!("{path} is named for two outputs")));
-            }
-        }
-        Ok(())
+    /// The baseline that is written.
+    fn baseline(&self) -> Option<&Path> {
+        self.gates.write_baseline.as_deref().map(Path::new)
+    }
+
+    fn root(self) -> io::Result<Root> {
+        let root = self.policy.map(|policy| root(policy, self.baseline())).transpose()?;
+        Ok(root.unwrap_or_default())
+    }
+
+    /// The files that the command line names as inputs. Those in folders are not known yet.
+    fn inputs(self) -> impl Iterator<Item = PathBuf> {
+        let named = self.inputs.iter().map(PathBuf::from);
+        named.chain(self.policy.into_iter().flat_map(policy_files))
     }
 
     fn to_file(

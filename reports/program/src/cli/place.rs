@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sframe_store::Store;
+use sframe_store::{Manifest, Store};
 
 use crate::stored::{Error, Result};
 
@@ -53,6 +53,15 @@ impl StorePlace {
             #[cfg(feature = "s3")]
             StorePlace::Bucket(_, copy) => copy.path(),
         }
+    }
+
+    /// The store of a manifest's scan in this place, which is made if there is none.
+    pub(super) fn create(&self, manifest: Manifest) -> Result<Store> {
+        Ok(match self {
+            StorePlace::Folder(folder) => Store::create(folder, manifest)?,
+            #[cfg(feature = "s3")]
+            StorePlace::Bucket(_, copy) => Store::create_copy(copy.path(), manifest)?,
+        })
     }
 
     /// Names this place instead of its copy in an error.

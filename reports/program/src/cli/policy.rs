@@ -42,6 +42,11 @@ fn config(args: &SeverityArgs) -> Option<PathBuf> {
     }
 }
 
+/// The files of a policy.
+pub(super) fn policy_files(args: &PolicyArgs) -> Vec<PathBuf> {
+    config(&args.severities).into_iter().chain(args.baseline.clone()).collect()
+}
+
 /// The folder of a file.
 fn folder(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))

@@ -1,14 +1,12 @@
 //! `sframe-check reassemble FILE`.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io::{self, Write};
 use std::path::Path;
 
 use sframe_validator::elf::Elf;
-use tempfile::Builder;
 
 use super::args::tools::ReassembleArgs;
+use super::output_file::{Content, OutputFiles};
 use super::{Exit, stdout};
 use sframe_harness::reassemble::{
     Comparison, LeftOut, Mismatch, Outcome, Place, compare, reassemble,
@@ -54,43 +52,21 @@ fn written(path: &Path, output: &Path) -> Tried<Exit> {
         out.flush()?;
         outcome
     } else {
-        let outcome = match fs::metadata(output).is_ok_and(|metadata| !metadata.is_file()) {
-            true => into(output, write),
-            false => replaced(output, write),
-        };
+        let (file, mut out) = OutputFiles::of([path]).create(output, Content::Report)?;
+        let outcome = write(&mut out).and_then(|outcome| out.flush().map(|()| outcome));
         let named =
             |error: io::Error| io::Error::new(error.kind(), about(output, &plain_error(&error)));
-        outcome.map_err(named)?
+        let outcome = outcome.map_err(named)?;
+        drop(out);
+        if outcome.is_ok() {
+            file.finish()?;
+        }
+        outcome
     };
     Ok(match outcome {
         Ok(outcome) => Ok(write_outcome(&outcome)?),
         Err(why) => Err(why),
     })
-}
-
-/// Writes to a pipe or a device, which must not be replaced by a file.
-fn into(output: &Path, write: impl FnOnce(&mut dyn Write) -> Tried<Outcome>) -> Tried<Outcome> {
-    let mut out = BufWriter::new(File::options().write(true).open(output)?);
-    let outcome = write(&mut out)?;
-    out.flush()?;
-    Ok(outcome)
-}
-
-/// Writes a temporary file next to `output`, and renames it to `output` once it is complete.
-fn replaced(output: &Path, write: impl FnOnce(&mut dyn Write) -> Tried<Outcome>) -> Tried<Outcome> {
-    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    // Like any other new file; the umask still applies.
-    let permissions = fs::Permissions::from_mode(0o666);
-    let mut file = Builder::new().permissions(permissions).tempfile_in(folder)?;
-    let mut out = BufWriter::with_capacity(1 << 16, file.as_file_mut());
-    let outcome = write(&mut out)?;
-    out.flush()?;
-    drop(out);
-    if outcome.is_ok() {
-        file.persist(output).map_err(|error| error.error)?;
-    }
-    Ok(outcome)
 }
 
 /// Reports what was written and what was skipped. Uses standard error, because the assembly may be on standard

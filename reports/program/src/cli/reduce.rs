@@ -19,7 +19,7 @@ use sframe_validator::finding::Keep;
 use sframe_validator::rules::{Group, Severity};
 
 use super::args::reduce::ReduceArgs;
-use super::output_file::OutputFile;
+use super::output_file::{Content, OutputFile, OutputFiles};
 use super::{Exit, complain, interrupt, stdout};
 use crate::scan::{CheckOptions, Checker, Collector};
 
@@ -37,6 +37,11 @@ pub(super) fn run(args: &ReduceArgs) -> io::Result<Exit> {
         ))?;
         return Ok(Exit::Failure);
     };
+    let outputs = OutputFiles::of([&args.file]);
+    let source = Some(&args.output).filter(|path| *path != Path::new("-"));
+    for path in source.into_iter().chain(&page_path(args)) {
+        outputs.check(path, Content::Report)?;
+    }
     let programs = match found_programs(args)? {
         Ok(programs) => programs,
         Err(why) => {
@@ -226,8 +231,7 @@ fn written(
     let sources: Vec<_> = reduced.inputs.sources.iter().map(|of| of.source.text()).collect();
     let is_stdout = args.output == Path::new("-");
     let paths = if is_stdout { Vec::new() } else { numbered(&args.output, sources.len()) };
-    let beside = (!is_stdout).then(|| args.output.with_extension("md"));
-    let page_path: Option<PathBuf> = args.page.clone().or(beside);
+    let page_path = page_path(args);
     if page_path.as_ref().is_some_and(|page| paths.contains(page)) {
         complain(
             &"the assembly and the page would be the same file: name another one with --page",
@@ -237,14 +241,25 @@ fn written(
     if is_stdout {
         print_sources(&reduced.inputs.names("small"), &sources)?;
     }
-    for (path, source) in paths.iter().zip(&sources) {
-        write_file(path, source)?;
+    let texts = paths.iter().zip(&sources).chain(page_path.iter().map(|path| (path, &page)));
+    let mut outputs = OutputFiles::of([&args.file]);
+    let mut files = Vec::new();
+    for (path, text) in texts {
+        let (file, mut out) = outputs.create(path, Content::Report)?;
+        out.write_all(text.as_bytes())
+            .and_then(|()| out.flush())
+            .map_err(|error| io::Error::other(about(path, &plain_error(&error))))?;
+        files.push(file);
     }
-    if let Some(path) = &page_path {
-        write_file(path, &page)?;
-    }
+    files.into_iter().try_for_each(OutputFile::finish)?;
     summary(reduced, programs)?;
     Ok(Exit::Clean)
+}
+
+/// The file of the page: beside the assembly, unless another one is named.
+fn page_path(args: &ReduceArgs) -> Option<PathBuf> {
+    let beside = || (args.output != Path::new("-")).then(|| args.output.with_extension("md"));
+    args.page.clone().or_else(beside)
 }
 
 /// The files of the sources: `small.s`, or `small-1.s` and so on.
@@ -273,14 +288,6 @@ fn print_sources(names: &[String], sources: &[String]) -> io::Result<()> {
         out.write_all(source.as_bytes())?;
     }
     out.flush()
-}
-
-fn write_file(path: &Path, text: &str) -> io::Result<()> {
-    let (file, mut out) = OutputFile::create(path)?;
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    drop(out);
-    file.finish()
 }
 
 /// Says on standard error what was done, because the assembly may be on standard output.

@@ -49,6 +49,7 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
         gates: &args.gates,
         policy: Some(&args.policy),
         shown: Shown { all: args.what.all, known: options.policy.denies_known(), findings: true },
+        inputs: &[],
     };
     let summary = report(outputs, entries, Entry::held, scan)?;
     if summary.inputs == 0 && !interrupted.load(Ordering::Relaxed) {

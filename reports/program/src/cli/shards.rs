@@ -10,12 +10,13 @@ use sframe_store::{
 
 use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
 use super::args::{DocumentFormat, WhatArgs};
+use super::output_file::{Content, OutputFiles};
 use super::place::StorePlace;
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, stdout};
 use crate::scan::{CheckOptions, Checker};
-use crate::stored::{self, Error, Planning, Result, Scanner};
-use sframe_input::Input;
+use crate::stored::{self, Planning, Result, Scanner};
+use sframe_input::{Input, plain_error};
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::{printable, printable_path};
 
@@ -35,6 +36,8 @@ pub(super) fn options(what: &WhatArgs) -> Result<CheckOptions> {
 }
 
 pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
+    let mut outputs = OutputFiles::of(args.inputs.names());
+    outputs.check(&args.output, Content::Report)?;
     let options = options(&args.what)?;
     let planning = Planning {
         key: stored::key(&options),
@@ -51,7 +54,13 @@ pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
     // Shards may be checked in another working folder.
     let found = check::lasting_selection(&args.inputs)?.map(absolute);
     let manifest = stored::plan(planning, found, None)?;
-    manifest.save(&args.output).map_err(Error::from)?;
+    let (file, mut out) = outputs.create(&args.output, Content::Report)?;
+    let is_compressed = args.output.extension().is_some_and(|extension| extension == "zst");
+    manifest.write(&mut out, is_compressed).and_then(|()| out.flush()).map_err(|error| {
+        io::Error::other(format!("{}: {}", printable_path(&args.output), plain_error(&error)))
+    })?;
+    drop(out);
+    file.finish()?;
     let bytes = manifest.items().iter().fold(0, |sum: u64, item| sum.saturating_add(item.size));
     let items = counted(manifest.items().len() as u64, "item");
     let shards = counted(manifest.shards().into(), "shard");
@@ -90,7 +99,7 @@ fn scan_shard(args: &ScanArgs) -> Result<Exit> {
         return check_item(&manifest, item, &options);
     }
     if let Some(copy) = &args.copy {
-        return check_shard(&Store::create(copy, manifest)?, args, &options);
+        return check_shard(&Store::create_copy(copy, manifest)?, args, &options);
     }
     let place = StorePlace::of(&args.shards.store)?;
     scan_in(&place, manifest, args, &options).map_err(|error| place.name_in(error))
@@ -103,7 +112,7 @@ fn scan_in(
     options: &CheckOptions,
 ) -> Result<Exit> {
     place.fetch_shard(args.shard)?;
-    let store = Store::create(place.folder(), manifest)?;
+    let store = place.create(manifest)?;
     let exit = match place.copy() {
         Some(copy) => check_copy(&store, args.shard, copy)?,
         None => check_shard(&store, args, options)?,
@@ -185,7 +194,7 @@ fn merge_shards(args: &ShardsArgs) -> Result<Exit> {
 
 fn merge_in(place: &StorePlace, manifest: Manifest, args: &ShardsArgs) -> Result<Exit> {
     place.fetch_all()?;
-    let mut store = Store::create(place.folder(), manifest)?;
+    let mut store = place.create(manifest)?;
     match store.merge() {
         Ok(Merged { totals, found }) => {
             place.put_merged(&store)?;

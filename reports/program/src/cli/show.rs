@@ -1,5 +1,6 @@
 //! `sframe-check show SCAN`.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
@@ -11,11 +12,13 @@ use sframe_record::{Record, Summary, Text};
 use sframe_store::{ShardState, Store};
 
 use super::args::Format;
+use super::args::policy::GateArgs;
 use super::args::stored::ShowArgs;
-use super::outputs::Shown;
+use super::output_file::OutputFile;
+use super::outputs::{Outputs, Shown};
 use super::place::StorePlace;
-use super::policy::{policy, root};
-use super::{Exit, complain, gates, outputs, stdout};
+use super::policy::policy;
+use super::{Exit, complain, gates, stdout};
 use crate::render::{Html, Nothing, Renderer};
 use crate::stored::{self, Result};
 
@@ -30,7 +33,16 @@ pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
     let named = |path: &Path, error| io::Error::other(format!("{}: {error}", path.display()));
     let policy = policy(&args.policy)?;
     let shown = Shown { all: args.all, known: policy.denies_known(), findings: true };
-    let mut renderer = match args.output.format {
+    let gates = GateArgs::default();
+    let inputs: Vec<OsString> = args.scans.iter().map(|scan| scan.clone().into()).collect();
+    let outputs = Outputs {
+        output: &args.output,
+        gates: &gates,
+        policy: Some(&args.policy),
+        shown,
+        inputs: &inputs,
+    };
+    let (mut renderer, files): (Box<dyn Renderer>, _) = match args.output.format {
         Format::Html => {
             let mut report = Report::default();
             report.set_name(&scan.display().to_string());
@@ -39,13 +51,14 @@ pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
                     .map_err(|error: io::Error| named(path, error))?;
                 report.add_earlier(&path.display().to_string(), &summary);
             }
-            Box::new(Html::new(stdout(), report))
+            outputs.with(Box::new(Html::new(stdout(), report)))?
         }
-        _ => outputs::renderer(&args.output, shown, &root(&args.policy, None)?, None)?,
+        _ => outputs.renderer(None)?,
     };
     let (summary, ending) =
         read(scan, policy, renderer.as_mut()).map_err(|error| named(scan, error))?;
     renderer.finish(&summary)?;
+    files.into_iter().try_for_each(OutputFile::finish)?;
     if ending == Ending::Early {
         let unknown = "the scan did not reach its end: files that it had not checked by then are not shown, and their \
                        findings are unknown";

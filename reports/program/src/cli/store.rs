@@ -35,6 +35,7 @@ pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
     if args.store.at_work {
         return Ok(work(folder, args, &options)?);
     }
+    Store::claim(folder).map_err(stored::Error::from)?;
     if is_there(folder) {
         if !args.store.resume {
             let message = format!(

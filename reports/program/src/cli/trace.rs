@@ -1,33 +1,29 @@
 //! `sframe-check trace`.
 
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::ffi::OsStr;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anstream::AutoStream;
+use anstream::StripStream;
 use sframe_input::plain_error;
 use sframe_policy::Known;
 use sframe_process::trace::{Progress, TraceOptions, trace};
 
 use super::args::DocumentFormat;
 use super::args::trace::TraceArgs;
+use super::output_file::{Content, OutputFiles};
 use super::{Exit, complain, interrupt, stdout, styled_stdout};
 use crate::render::{Display, Line, clock};
 use crate::trace::{TraceEnd, TraceReport, known_defect, write_json, write_text};
 use sframe_record::numbers::{counted, grouped};
-use sframe_record::text::{printable, printable_path};
+use sframe_record::text::printable;
 
 pub(super) fn run(args: &TraceArgs) -> io::Result<Exit> {
     let Some((program, arguments)) = args.command.split_first() else { return Ok(Exit::Failure) };
     // A report that cannot be written would be lost after the program has run.
     let output = match &args.output {
-        Some(path) => match File::create(path) {
-            Ok(file) => Some(file),
-            Err(error) => {
-                complain(&format!("{}: {}", printable_path(path), plain_error(&error)))?;
-                return Ok(Exit::Failure);
-            }
-        },
+        Some(path) => Some(OutputFiles::of(found(program)).create(path, Content::Report)?),
         None => None,
     };
     let options = TraceOptions {
@@ -57,12 +53,22 @@ pub(super) fn run(args: &TraceArgs) -> io::Result<Exit> {
     };
     let report = TraceReport::new(&args.command, &traced, args.only.as_ref());
     match (output, args.format) {
-        (Some(file), DocumentFormat::Text) => {
-            let mut out = BufWriter::new(AutoStream::never(file));
-            write_text(&mut out, &report, known)?;
-            out.flush()?;
+        (Some((file, out)), format) => {
+            match format {
+                DocumentFormat::Text => {
+                    let out: Box<dyn Write> = Box::new(out);
+                    let mut out = StripStream::new(out);
+                    write_text(&mut out, &report, known)?;
+                    out.flush()?;
+                }
+                DocumentFormat::Json => {
+                    let mut out = out;
+                    write_json(&mut out, &report)?;
+                    out.flush()?;
+                }
+            }
+            file.finish()?;
         }
-        (Some(file), DocumentFormat::Json) => write_json(&mut BufWriter::new(file), &report)?,
         (None, DocumentFormat::Text) => {
             let mut out = styled_stdout();
             write_text(&mut out, &report, known)?;
@@ -79,6 +85,15 @@ pub(super) fn run(args: &TraceArgs) -> io::Result<Exit> {
     } else {
         Exit::Clean
     })
+}
+
+/// The files that may be the program: as the name says or, without a folder in it, in each folder of the path.
+fn found(program: &OsStr) -> Vec<PathBuf> {
+    if program.as_encoded_bytes().contains(&b'/') {
+        return vec![program.into()];
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).map(|folder| folder.join(program)).collect()
 }
 
 /// The steps and their rate, the PCs, and the wrong rows that count.

@@ -192,14 +192,15 @@ fn damaged_objects_are_reported() {
     let status = fetched(&bucket).1;
     let names: Vec<&str> = status.files.iter().map(|file| file.file.as_str()).collect();
     assert_eq!(names, ["tables/files/shard=00000/more.parquet", "more", "notes"]);
-    // Merging removes surplus tables, which readers would read together with the store's.
+    // Merging removes tables of other shards, which readers would read together with the store's, and nothing else.
+    place(&bucket, "tables/files/shard=00007/rows.parquet", b"of another plan");
     let (copy, _) = fetched(&bucket);
     let mut store = Store::open(copy.path()).expect("a store");
     store.merge().expect("all shards");
     bucket.put_merged(&store).expect("an upload");
     let status = fetched(&bucket).1;
     let names: Vec<&str> = status.files.iter().map(|file| file.file.as_str()).collect();
-    assert_eq!(names, ["more", "notes"]);
+    assert_eq!(names, ["tables/files/shard=00000/more.parquet", "more", "notes"]);
 }
 
 #[test]

@@ -104,6 +104,18 @@ pub(crate) fn state(path: &Path, manifest: &Manifest, shard: u32) -> Result<Shar
     }
 }
 
+/// Whether a file begins as shards do.
+pub(crate) fn begins(path: &Path) -> bool {
+    let first = |path: &Path| -> io::Result<bool> {
+        let file = durable::open_file(path)?;
+        let size = file.metadata()?.len();
+        let mut lines = LinesReader::new(file, size);
+        let is_line = |line: &[u8]| [RECORD, ITEM, END].iter().any(|kind| line.starts_with(kind));
+        Ok(lines.advance()?.is_some() && is_line(lines.line()))
+    };
+    first(path).unwrap_or(false)
+}
+
 /// The type of a line.
 enum Step {
     Record,
