@@ -39,7 +39,7 @@ fn reports_do_not_replace_what_can_be_checked() {
     ];
     for arguments in commands {
         let message = refused(&folder, arguments);
-        assert!(message.contains("which a report does not replace"), "{message}");
+        assert!(message.contains("package or section, which is not replaced"), "{message}");
     }
     assert_eq!(fs::read(folder.join("lib.so")).expect("it is readable"), before);
     assert_eq!(fs::read(folder.join("bare.sframe")).expect("it is readable").len(), 3);
