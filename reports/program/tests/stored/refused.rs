@@ -67,7 +67,7 @@ fn permission_errors_name_the_path() {
     for (arguments, path) in [
         (&["--store", "closed/s", "tree"] as &[&str], "cannot make closed/s: "),
         (&["--store", "closed", "tree"], "cannot write a file in closed: "),
-        (&["plan", "tree", "--shards", "1", "-o", "closed/m"], "cannot write a file in closed: "),
+        (&["plan", "tree", "--shards", "1", "-o", "closed/m"], "closed/m: "),
         (
             &["scan", "--manifest", "m", "--shard", "0", "--store", "closed/s"],
             "cannot make closed/s/shards: ",
