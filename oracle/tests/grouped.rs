@@ -24,7 +24,7 @@ fn origin(elf: &Elf<'_>, one: &Difference<'_>) -> Origin {
     (one.finding.rule.name, section, proof.map(|proof| format!("{:?}", proof.wrong)))
 }
 
-/// The origins of the differences that are kept. A part of a row about which the code decides stands for its other parts.
+/// The origins of the differences that are kept. If the code decides about parts of a row, one part represents all.
 fn origins(elf: &Elf<'_>, account: &Account<'_>) -> BTreeSet<Origin> {
     let all: BTreeSet<Origin> = account.differences.iter().map(|one| origin(elf, one)).collect();
     let has_proof = |(rule, section, proof): &Origin| {

@@ -52,7 +52,7 @@ const INSTALL: &str = "corpus/install-tools";
 /// Prints what was skipped in this run of `cargo test`, lists the tests, and forgets all notes.
 ///
 /// # Errors
-/// Returns an error if the notes cannot be read or removed.
+/// Returns an error if the notes cannot be read or removed, or the list cannot be written.
 pub fn summarise() -> io::Result<()> {
     let runs = all_runs();
     let notes = match fs::read_to_string(runs.join(parent_id().to_string())) {

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use compare::{Counts, Plan, compare};
 use inputs::{Sample, every_info_byte, golden_sections, malformed, mutant, vectors};
 use sframe_consumers::{Consumer, profiles};
-use sframe_corpus::tools;
+use sframe_corpus::{tools, tries};
 use sframe_fuzz::seeded::Seeded;
 use sframe_validator::{Abi, Endian};
 use sums::Compared;
@@ -137,8 +137,8 @@ fn profiles_agree_with_the_code_on_every_info_byte() {
 #[test]
 fn profiles_agree_with_the_code_on_mutants() {
     const BATCH: usize = 500;
-    let wanted: usize =
-        std::env::var("SFRAME_MUTANTS").map_or(500, |count| count.parse().expect("a number"));
+    let wanted: usize = std::env::var("SFRAME_MUTANTS")
+        .map_or(tries(500, 2000), |count| count.parse().expect("a number"));
     let seed = std::env::var("SFRAME_SEED").map_or(17, |seed| seed.parse().expect("a number"));
     let mut samples = golden_sections();
     samples.extend(vectors());
