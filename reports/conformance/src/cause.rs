@@ -60,7 +60,7 @@ mod tests {
     fn outcome(name: &str, verdict: Verdict, wrong: &str) -> Outcome {
         let wrong = vec![wrong.to_owned()];
         let (name, choices) = (name.to_owned(), Vec::new());
-        Outcome { name, verdict, checks: 1, wrong, choices, refused: false }
+        Outcome { name, verdict, checks: 1, wrong, choices, refused: false, late: false }
     }
 
     #[test]

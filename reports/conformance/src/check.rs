@@ -1,8 +1,14 @@
 //! Compares a reader's answers with the right ones.
 
 use crate::frame::Frame;
-use crate::reader::{Answer, Found, Function, Header, Opened, Reader, Row, Walked};
+use crate::reader::{Answer, Found, Function, Header, Lost, Opened, Reader, Row, Walked};
 use crate::vector::{Expect, Kind, Lookup, Vector, Walk};
+
+/// The number of vectors in a row without an answer in time after which a reader is given up.
+pub const PATIENCE: usize = 3;
+
+/// The longest message about a wrong answer, in characters. An answer may have megabytes.
+const LONGEST_MESSAGE: usize = 2_000;
 
 /// A reader's result for a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +19,8 @@ pub enum Verdict {
     Fail,
     /// The reader does not support the section, nothing of what is asked, or the walks that the vector is about.
     Unsupported,
+    /// The reader was given up before: it did not answer [`PATIENCE`] vectors in a row in time.
+    Untested,
 }
 
 /// What became of a vector.
@@ -30,11 +38,37 @@ pub struct Outcome {
     pub choices: Vec<(u64, usize)>,
     /// Whether the reader refused the section.
     pub refused: bool,
+    /// Whether the reader did not answer in time.
+    pub late: bool,
 }
 
-/// Tests a reader on vectors.
+impl Outcome {
+    fn untested(vector: &Vector) -> Outcome {
+        Outcome {
+            name: vector.name.clone(),
+            verdict: Verdict::Untested,
+            checks: 0,
+            wrong: Vec::new(),
+            choices: Vec::new(),
+            refused: false,
+            late: false,
+        }
+    }
+}
+
+/// Tests a reader on vectors. After [`PATIENCE`] vectors in a row without an answer in time, the rest is
+/// [untested](Verdict::Untested).
 pub fn run(reader: &mut impl Reader, vectors: &[Vector]) -> Vec<Outcome> {
-    vectors.iter().map(|vector| run_one(reader, vector)).collect()
+    let mut late = 0;
+    let outcome = |vector| {
+        if late >= PATIENCE {
+            return Outcome::untested(vector);
+        }
+        let outcome = run_one(reader, vector);
+        late = if outcome.late { late + 1 } else { 0 };
+        outcome
+    };
+    vectors.iter().map(outcome).collect()
 }
 
 /// Tests a reader on one vector.
@@ -42,7 +76,7 @@ pub fn run_one(reader: &mut impl Reader, vector: &Vector) -> Outcome {
     let mut check = Check::default();
     match reader.open(&vector.section) {
         Answer::Unsupported(_) => {}
-        Answer::Lost(reason) => check.that(false, || reason),
+        Answer::Lost(lost) => check.lost(&lost),
         Answer::Refused(reason) => check.refusal(vector, &reason),
         Answer::Given(_) if vector.kind == Kind::Malformed => check.malformed(reader, vector),
         Answer::Given(opened) => check.sound(reader, &vector.expect, &opened),
@@ -59,6 +93,7 @@ pub fn run_one(reader: &mut impl Reader, vector: &Vector) -> Outcome {
         wrong: check.wrong,
         choices: check.choices,
         refused: check.refused,
+        late: check.late,
     }
 }
 
@@ -71,14 +106,20 @@ struct Check {
     refused: bool,
     /// The vector has walks, and the reader does none.
     lacks_walks: bool,
+    late: bool,
 }
 
 impl Check {
     fn that(&mut self, is_right: bool, message: impl FnOnce() -> String) {
         self.count += 1;
         if !is_right {
-            self.wrong.push(message());
+            self.wrong.push(cut(message()));
         }
+    }
+
+    fn lost(&mut self, lost: &Lost) {
+        self.late = lost.is_late();
+        self.that(false, || lost.to_string());
     }
 
     fn refusal(&mut self, vector: &Vector, reason: &str) {
@@ -96,7 +137,7 @@ impl Check {
                     self.that(false, || format!("accepted: at {pc}, {}", json(&found.frame)));
                 }
                 Answer::Unsupported(_) => self.that(false, || "accepted".to_owned()),
-                Answer::Lost(reason) => return self.that(false, || reason),
+                Answer::Lost(lost) => return self.lost(&lost),
             }
         }
     }
@@ -111,7 +152,7 @@ impl Check {
         for lookup in &expect.lookups {
             match reader.lookup(lookup.pc.0) {
                 Answer::Unsupported(_) => break,
-                Answer::Lost(reason) => return self.that(false, || reason),
+                Answer::Lost(lost) => return self.lost(&lost),
                 Answer::Given(found) => self.lookup(lookup, found),
                 // Many readers report an error if there is no row.
                 Answer::Refused(_) => self.lookup(lookup, None),
@@ -123,7 +164,7 @@ impl Check {
                     self.lacks_walks = true;
                     break;
                 }
-                Answer::Lost(reason) => return self.that(false, || reason),
+                Answer::Lost(lost) => return self.lost(&lost),
                 Answer::Given(walked) => self.walk(walk, &walked),
                 Answer::Refused(reason) => {
                     self.that(false, || format!("walk ({}): refused: {reason}", walk.title));
@@ -239,6 +280,17 @@ fn same_walk(right: &Walked, found: &Walked) -> bool {
                 && found.sp.is_none_or(|sp| Some(sp) == right.sp)
                 && (found.fp.is_none() || right.fp.is_none() || found.fp == right.fp)
         })
+}
+
+/// The start of a message that is too long.
+fn cut(mut message: String) -> String {
+    if let Some((end, _)) = message.char_indices().nth(LONGEST_MESSAGE) {
+        message.truncate(end);
+        message.push_str("...");
+    }
+    // The message may have been a part of a long answer.
+    message.shrink_to_fit();
+    message
 }
 
 /// A value as the protocol writes it.

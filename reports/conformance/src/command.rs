@@ -1,22 +1,23 @@
 //! A reader in another process: requests and answers are lines of JSON.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{self, Child, ChildStdin, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::thread;
-use std::time::Duration;
+use std::io;
+use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::address::Address;
-use crate::reader::{Answer, Found, Opened, Reader, Request, Start, Walked};
+use crate::reader::{Answer, Found, Lost, Opened, Reader, Request, Start, Walked};
 use crate::section::Section;
 
-/// The longest answer that is read. That of the longest vector has some 40,000 bytes.
-const LONGEST_LINE: u64 = 1 << 22;
+mod process;
+
+use process::{Process, Waited};
 
 /// A program that answers requests. It is started again after it has crashed, or has not answered in time.
+///
+/// The n-th line that it prints answers the n-th request. When it is stopped, its pipes are closed; if it has not ended half a second
+/// later, its process group is killed. Processes of another group that it started are not.
 #[derive(Debug)]
 pub struct Command {
     words: Vec<String>,
@@ -24,15 +25,8 @@ pub struct Command {
     process: Option<Process>,
 }
 
-#[derive(Debug)]
-struct Process {
-    child: Child,
-    input: ChildStdin,
-    lines: Receiver<String>,
-}
-
 impl Command {
-    /// A program and its arguments. An answer may take as long as `patience`.
+    /// A program and its arguments. An answer may take as long as `patience`, and taking the request is part of it.
     #[must_use]
     pub fn new(words: Vec<String>, patience: Duration) -> Command {
         Command { words, patience, process: None }
@@ -43,68 +37,33 @@ impl Command {
     /// # Errors
     /// There is no such program, or it cannot be started.
     pub fn start(&mut self) -> io::Result<()> {
-        let (program, arguments) =
-            self.words.split_first().ok_or(io::Error::other("no program is named"))?;
-        let mut child = process::Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(io::Error::other("no pipes"));
-        };
-        // Bounded, so that an endless answer does not fill the memory. The thread ends with the process.
-        let (sender, lines) = sync_channel(16);
-        thread::spawn(move || {
-            let mut output = BufReader::new(output);
-            let mut line = Vec::new();
-            while let Ok(1..) = output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
-                if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
-                    break;
-                }
-                line.clear();
-            }
-        });
-        self.process = Some(Process { child, input, lines });
+        self.process = Some(Process::start(&self.words)?);
         Ok(())
     }
 
-    fn stop(&mut self) -> String {
-        let Some(mut process) = self.process.take() else { return "not running".to_owned() };
-        let ended = process.child.try_wait();
-        // It may have ended already.
-        let _ = process.child.kill();
-        match (ended, process.child.wait()) {
-            (Ok(Some(status)), _) | (Ok(None), Ok(status)) => status.to_string(),
-            (Err(error), _) | (_, Err(error)) => error.to_string(),
-        }
-    }
-
     /// The answer as text, or why there is none.
-    fn line(&mut self, request: &Request) -> Result<String, String> {
+    fn line(&mut self, request: &Request) -> Result<String, Lost> {
+        let failed = |error: io::Error| Lost::NotStarted(error.to_string());
         if self.process.is_none() {
-            self.start().map_err(|error| format!("cannot be started: {error}"))?;
+            self.start().map_err(failed)?;
         }
-        let Some(process) = &mut self.process else { return Err("not running".to_owned()) };
-        let mut text = serde_json::to_string(request).map_err(|error| error.to_string())?;
+        let Some(process) = &mut self.process else { return Err(Lost::NoAnswer) };
+        let mut text =
+            serde_json::to_string(request).map_err(|error| Lost::NotAnAnswer(error.to_string()))?;
         text.push('\n');
-        // If this fails, so does reading the answer.
-        let _ = process.input.write_all(text.as_bytes()).and_then(|()| process.input.flush());
-        match process.lines.recv_timeout(self.patience) {
-            Ok(line) => Ok(line),
-            Err(RecvTimeoutError::Timeout) => {
-                self.stop();
-                Err("no answer in time".to_owned())
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                // The output is closed; the process is about to end.
-                if let Some(process) = &mut self.process {
-                    let _ = process.child.wait();
-                }
-                Err(format!("crashed: {}", self.stop()))
-            }
-        }
+        let deadline = Instant::now() + self.patience;
+        let why = match process.ask(text.as_bytes(), deadline) {
+            Ok(Waited::Line(line)) => return Ok(String::from_utf8_lossy(&line).into_owned()),
+            Ok(Waited::Late) => Lost::NoAnswer,
+            Ok(Waited::Closed) => match process.ended(deadline) {
+                Ok(Some(status)) => Lost::Crashed(status.to_string()),
+                Ok(None) => Lost::Closed,
+                Err(error) => failed(error),
+            },
+            Err(error) => failed(error),
+        };
+        self.process = None;
+        Err(why)
     }
 
     /// The answer to a request, which has the content under a key.
@@ -114,8 +73,8 @@ impl Command {
             Ok(Ok(answer)) => answer,
             Ok(Err(reason)) => {
                 // The next line may belong to this request.
-                self.stop();
-                Answer::Lost(format!("not an answer: {reason}"))
+                self.process = None;
+                Answer::Lost(Lost::NotAnAnswer(reason))
             }
             Err(reason) => Answer::Lost(reason),
         }
@@ -147,11 +106,5 @@ impl Reader for Command {
 
     fn walk(&mut self, start: &Start) -> Answer<Walked> {
         self.ask(&Request::Walk(start.clone()), "walked")
-    }
-}
-
-impl Drop for Command {
-    fn drop(&mut self) {
-        self.stop();
     }
 }

@@ -69,12 +69,12 @@ mod vector;
 
 pub use address::Address;
 pub use cause::{Cause, causes, clause};
-pub use check::{Outcome, Verdict, run, run_one};
+pub use check::{Outcome, PATIENCE, Verdict, run, run_one};
 pub use command::Command;
 pub use frame::{Base, Frame, Recovery, Rule};
 pub use reader::{
-    Answer, End, Found, Function, Header, Key, Memory, Opened, Reader, Request, Row, Start, Walked,
-    WalkedFrame,
+    Answer, End, Found, Function, Header, Key, Lost, Memory, Opened, Reader, Request, Row, Start,
+    Walked, WalkedFrame,
 };
 pub use score::{Count, Score};
 pub use section::Section;

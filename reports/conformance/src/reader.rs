@@ -2,6 +2,7 @@
 //! protocol.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::num::ParseIntError;
 
 use serde::de::Error as _;
@@ -32,8 +33,43 @@ pub enum Answer<T> {
     Refused(String),
     /// The reader does not support this version, machine or function. It is neither right nor wrong.
     Unsupported(String),
-    /// The reader has crashed, or does not answer.
-    Lost(String),
+    /// There is no answer.
+    Lost(Lost),
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// The reader did not answer in time.
+    NoAnswer,
+    /// The reader closed its output, and did not end in time.
+    Closed,
+    /// The reader ended, with this status.
+    Crashed(String),
+    /// What it printed is not an answer, for this reason.
+    NotAnAnswer(String),
+    /// It cannot be started, or the system refuses to pass on a request.
+    NotStarted(String),
+}
+
+impl Lost {
+    /// Whether it took as long as an answer may take.
+    #[must_use]
+    pub const fn is_late(&self) -> bool {
+        matches!(self, Lost::NoAnswer | Lost::Closed)
+    }
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Lost::NoAnswer => f.write_str("no answer in time"),
+            Lost::Closed => f.write_str("closed its output, and did not end in time"),
+            Lost::Crashed(status) => write!(f, "crashed: {status}"),
+            Lost::NotAnAnswer(reason) => write!(f, "not an answer: {reason}"),
+            Lost::NotStarted(reason) => write!(f, "cannot be started: {reason}"),
+        }
+    }
 }
 
 /// A section as a reader understands it. What a reader does not report is `None`.

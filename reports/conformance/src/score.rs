@@ -13,6 +13,8 @@ pub struct Count {
     pub fail: usize,
     /// The vectors that it does not support.
     pub unsupported: usize,
+    /// The vectors that were not tested.
+    pub untested: usize,
 }
 
 impl Count {
@@ -21,6 +23,7 @@ impl Count {
             Verdict::Pass => self.pass += 1,
             Verdict::Fail => self.fail += 1,
             Verdict::Unsupported => self.unsupported += 1,
+            Verdict::Untested => self.untested += 1,
         }
     }
 
@@ -83,6 +86,7 @@ impl Score {
                 total.pass += count.pass;
                 total.fail += count.fail;
                 total.unsupported += count.unsupported;
+                total.untested += count.untested;
             }
             text.push_str(&line(&format!("`{clause}`"), &counts));
         }

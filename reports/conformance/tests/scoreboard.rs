@@ -91,7 +91,7 @@ fn answer(outcome: &Outcome, has_choices: bool) -> String {
     choices.sort();
     choices.dedup();
     match outcome.verdict {
-        Verdict::Unsupported => "-".to_owned(),
+        Verdict::Unsupported | Verdict::Untested => "-".to_owned(),
         Verdict::Fail => "fails".to_owned(),
         Verdict::Pass if outcome.refused => "refuses".to_owned(),
         // It does not answer the questions that have several answers.

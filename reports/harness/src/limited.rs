@@ -30,6 +30,7 @@
 //! }
 //! ```
 
+mod attended;
 mod command;
 mod end;
 mod folder;
@@ -40,9 +41,11 @@ mod runner;
 mod streams;
 mod watcher;
 
+pub use attended::{ATTENDANT, adopt_orphans, attend, attended};
 pub use command::Command;
 pub use end::{Cost, End, Ran};
 pub use folder::Folder;
 pub use limits::Limits;
+pub use processes::end_children;
 pub use runner::{Finished, NotRun, Runner};
 pub use watcher::{WATCHER, watch, watch_if_asked};

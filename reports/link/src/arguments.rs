@@ -1,14 +1,33 @@
 //! The command line of a linker: inputs in order, and options.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Read as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
+use sframe_record::numbers::grouped;
+
 use crate::options::{Options, Output};
 
-/// How deep response files (`@file`) may be nested, and how many bytes one may have.
+/// How deep response files (`@file`) may be nested.
 const DEEPEST: u32 = 8;
-const LONGEST: u64 = 1 << 20;
+
+/// How much all response files may have together. A file counts as often as it is named.
+#[derive(Debug)]
+struct Room {
+    /// Files: as many as libiberty's `expandargv` expands (observed: GNU ld 2.44).
+    files: u32,
+    /// Bytes. The kernel lets a command line have some 2 MB by default, and 6 MB at most (execve(2)).
+    bytes: u64,
+    /// Arguments. The largest links have some 100,000.
+    arguments: usize,
+}
+
+impl Default for Room {
+    fn default() -> Room {
+        Room { files: 2_000, bytes: 16 << 20, arguments: 250_000 }
+    }
+}
 
 /// Long options with a value in the next argument, if it does not follow `=`.
 const WITH_VALUE: [&str; 44] = [
@@ -111,12 +130,14 @@ pub(crate) struct Arguments {
     pub(crate) faults: Vec<String>,
     mode: Mode,
     modes: Vec<Mode>,
+    /// What response files may still have; `None` once they had more.
+    room: Option<Room>,
 }
 
 impl Arguments {
     /// Parses the arguments of a linker, without its own name.
     pub(crate) fn parse(arguments: &[OsString]) -> Arguments {
-        let mut parsed = Arguments::default();
+        let mut parsed = Arguments { room: Some(Room::default()), ..Arguments::default() };
         parsed.add_all(arguments, 0);
         parsed
     }
@@ -142,20 +163,36 @@ impl Arguments {
 
     /// The arguments in a response file.
     fn response(&mut self, file: &Path, depth: u32) {
+        // After the first complaint, further files are not opened.
+        let Some(room) = self.room.take() else { return };
+        let name = || sframe_record::text::printable_path(file);
         if let Err(error) = std::fs::File::open(file) {
+            self.room = Some(room);
             return self.unopened.push((file.to_owned(), error));
         }
-        let text =
-            std::fs::metadata(file).ok().filter(|found| found.is_file() && found.len() <= LONGEST);
-        let text = text.and_then(|_| std::fs::read_to_string(file).ok());
-        match text.and_then(|text| shlex::split(&text)).filter(|_| depth < DEEPEST) {
-            Some(words) => {
-                let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-                self.add_all(&words, depth.saturating_add(1));
-            }
-            None => {
-                self.fault(format!("{} cannot be read", sframe_record::text::printable_path(file)))
-            }
+        let size = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file);
+        let Some(size) = size.map(|found| found.len()).filter(|_| depth < DEEPEST) else {
+            self.room = Some(room);
+            return self.fault(format!("{} cannot be read", name()));
+        };
+        let (files, bytes) = (room.files.checked_sub(1), room.bytes.checked_sub(size));
+        let (Some(files), Some(bytes)) = (files, bytes) else {
+            return self.fault(too_much(&name()));
+        };
+        let Some(text) = read_text(file, size) else {
+            self.room = Some(Room { files, bytes, ..room });
+            return self.fault(format!("{} cannot be read", name()));
+        };
+        let mut words = shlex::Shlex::new(&text);
+        let taken = words.by_ref().take(room.arguments.saturating_add(1)).map(OsString::from);
+        let taken: Vec<OsString> = taken.collect();
+        let Some(arguments) = room.arguments.checked_sub(taken.len()) else {
+            return self.fault(too_much(&name()));
+        };
+        self.room = Some(Room { files, bytes, arguments });
+        match words.had_error {
+            true => self.fault(format!("{} cannot be read", name())),
+            false => self.add_all(&taken, depth.saturating_add(1)),
         }
     }
 
@@ -272,10 +309,28 @@ impl Arguments {
     }
 
     fn fault(&mut self, fault: String) {
-        if self.faults.len() < 100 {
+        // A response file that names itself has the same fault each time.
+        if self.faults.len() < 100 && !self.faults.contains(&fault) {
             self.faults.push(fault);
         }
     }
+}
+
+/// The text of a response file of a known size, which may grow meanwhile.
+fn read_text(file: &Path, size: u64) -> Option<String> {
+    let mut text = String::new();
+    std::fs::File::open(file).ok()?.take(size).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+fn too_much(file: &str) -> String {
+    let Room { files, bytes, arguments } = Room::default();
+    let (files, mib) = (grouped(files.into()), bytes >> 20);
+    format!(
+        "{file}: the response files have more than {files} files, {mib} MiB or {} arguments together; \
+         what {file} and later ones name is not audited",
+        grouped(arguments as u64)
+    )
 }
 
 /// Whether text after one dash is a long option, although it starts with a letter that takes a value.

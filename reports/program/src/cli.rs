@@ -63,6 +63,8 @@ pub enum Exit {
     Interrupted,
     /// Nobody reads the output any more: what is left was not checked, or not written.
     Unread,
+    /// As the program ended that this process was started for.
+    Like(u8),
 }
 
 /// 128 and the number of SIGPIPE, as shells report a program that this signal has ended.
@@ -80,6 +82,7 @@ impl From<Exit> for ExitCode {
             Exit::Again => 75,
             Exit::Interrupted => interrupt::STATUS,
             Exit::Unread => UNREAD,
+            Exit::Like(status) => status,
         })
     }
 }
@@ -122,6 +125,7 @@ pub fn run() -> Exit {
         Some(Command::Reduce(args)) => reduce::run(&args),
         Some(Command::Torture(args)) => torture::run(&args),
         Some(Command::Limited(args)) => torture::limited(&args),
+        Some(Command::Attended(args)) => Ok(conformance::attended(&args)),
         Some(Command::Completions { shell }) => {
             let script = commands::completions(shell);
             print(|out| out.write_all(script.as_bytes()))

@@ -44,6 +44,8 @@ enum VectorVerdict {
     Fail,
     /// The reader says that it is not made for the version, the machine, or the walks that the vector is about.
     Unsupported,
+    /// The reader was given up before: it did not answer for three vectors in a row in time.
+    Untested,
 }
 
 impl From<Verdict> for VectorVerdict {
@@ -52,6 +54,7 @@ impl From<Verdict> for VectorVerdict {
             Verdict::Pass => VectorVerdict::Pass,
             Verdict::Fail => VectorVerdict::Fail,
             Verdict::Unsupported => VectorVerdict::Unsupported,
+            Verdict::Untested => VectorVerdict::Untested,
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use sframe_conformance::{Answer, Reader, Request};
+use sframe_conformance::{Answer, Lost, Reader, Request};
 
 /// The answer to a request, each a line of JSON; why there is none, if the reader crashes.
 pub(crate) fn answer(reader: &mut impl Reader, line: &str) -> Result<String, String> {
@@ -21,6 +21,8 @@ fn written<T: Serialize>(answer: Answer<T>, key: &str) -> Result<Value, String> 
         Answer::Given(content) => json!({ key: content }),
         Answer::Refused(reason) => json!({ "refused": reason }),
         Answer::Unsupported(reason) => json!({ "unsupported": reason }),
-        Answer::Lost(reason) => return Err(reason),
+        // The reader runs in this process, where a crash is a panic.
+        Answer::Lost(Lost::Crashed(reason)) => return Err(reason),
+        Answer::Lost(lost) => return Err(lost.to_string()),
     })
 }

@@ -184,6 +184,7 @@ fn in_short(outcome: &Outcome) -> String {
     match outcome.verdict {
         Verdict::Unsupported => "unsupported".to_owned(),
         Verdict::Fail => "fail".to_owned(),
+        Verdict::Untested => "untested".to_owned(),
         Verdict::Pass if outcome.refused => "refuses".to_owned(),
         Verdict::Pass if choices.is_empty() => "pass".to_owned(),
         Verdict::Pass => choices.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
@@ -199,12 +200,14 @@ fn outcome(name: &str, verdict: &str) -> Outcome {
         verdict: match verdict {
             "unsupported" => Verdict::Unsupported,
             "fail" => Verdict::Fail,
+            "untested" => Verdict::Untested,
             _ => Verdict::Pass,
         },
         checks: usize::from(verdict != "unsupported"),
         wrong: Vec::new(),
         choices,
         refused: verdict == "refuses",
+        late: false,
     }
 }
 

@@ -4,8 +4,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sframe_conformance::{
-    Address, Answer, Base, Found, Frame, Function, Opened, Reader, Recovery, Row, Rule, Section,
-    Start, Walked,
+    Address, Answer, Base, Found, Frame, Function, Lost, Opened, Reader, Recovery, Row, Rule,
+    Section, Start, Walked,
 };
 
 /// A section for the crate.
@@ -159,7 +159,7 @@ fn answer<T>(call: impl FnOnce() -> Result<T, String>) -> Answer<T> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => Answer::Given(value),
         Ok(Err(reason)) => Answer::Refused(reason),
-        Err(_) => Answer::Lost("panics".to_owned()),
+        Err(_) => Answer::Lost(Lost::Crashed("panics".to_owned())),
     }
 }
 

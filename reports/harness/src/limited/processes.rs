@@ -58,7 +58,7 @@ fn end(process: i32) {
 /// Kills the children of this process, which inherits orphans, until there are none. Only children are killed, because
 /// their ids cannot be reused until this process waits for them. Their own children become orphans, and are killed
 /// next.
-pub(super) fn end_children() {
+pub fn end_children() {
     let start = Instant::now();
     while has_children() && start.elapsed() < PURSUIT {
         let children = all().into_iter().filter(|process| process.parent == this());

@@ -40,7 +40,9 @@ use raw::RawArgs;
 use rules::RuleName;
 use sframe_input::is_pattern;
 use stored::StoreArgs;
-use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TortureArgs, torture_help};
+use tools::{
+    AttendedArgs, LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TortureArgs, torture_help,
+};
 use trace::{HELP as TRACE_HELP, TraceArgs};
 use unpack::UnpackArgs;
 use walk::{HELP, USAGE, WalkArgs};
@@ -241,6 +243,9 @@ pub(super) enum Command {
     /// Supervise one run of a reader; `torture` starts it for each case
     #[command(hide = true)]
     Limited(LimitedArgs),
+    /// Run a command that talks with this program, and end what it has started
+    #[command(hide = true)]
+    Attended(AttendedArgs),
     /// Write a completion script for a shell
     Completions {
         /// The shell

@@ -2,18 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Duration;
+use std::{env, fs};
 
 use anstyle::{AnsiColor, Style};
+use nix::errno::Errno;
 use sframe_conformance::{
-    Cause, Command, LoadError, Outcome, Validator, Vector, Verdict, causes, clause, load,
+    Cause, Command, LoadError, Outcome, PATIENCE, Validator, Vector, Verdict, causes, clause, load,
     run as answers, vectors,
 };
+use sframe_harness::limited::{adopt_orphans, attend, attended as with_attendant, end_children};
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
 
 use super::args::DocumentFormat;
 use super::args::conformance::ConformanceArgs;
+use super::args::tools::AttendedArgs;
 use super::{Exit, complain, stdout, styled_stdout};
 use crate::conformance as json;
 
@@ -38,10 +44,8 @@ pub(super) fn run(args: &ConformanceArgs) -> io::Result<Exit> {
         Some(text) => {
             let words = shlex::split(text)
                 .ok_or_else(|| io::Error::other(format!("--reader: unfinished quotes: {text}")))?;
-            let mut reader = Command::new(words, Duration::from_secs(args.timeout));
             let failed = |error| io::Error::other(format!("--reader {text}: {error}"));
-            reader.start().map_err(failed)?;
-            answers(&mut reader, &vectors)
+            tested(words, Duration::from_secs(args.timeout), &vectors).map_err(failed)?
         }
     };
     match args.format {
@@ -56,12 +60,43 @@ pub(super) fn run(args: &ConformanceArgs) -> io::Result<Exit> {
     })
 }
 
+/// What a reader in another process answers. No process of it is left behind.
+fn tested(words: Vec<String>, patience: Duration, vectors: &[Vector]) -> io::Result<Vec<Outcome>> {
+    // An attendant cannot say that it did not start the program.
+    found(words.first().map_or("", String::as_str))?;
+    adopt_orphans()?;
+    let outcomes = answers(&mut Command::new(with_attendant(words)?, patience), vectors);
+    end_children();
+    Ok(outcomes)
+}
+
+/// Whether there is such a program: at a path, or in `PATH`.
+fn found(program: &str) -> io::Result<()> {
+    let executable = |path: &Path| match fs::metadata(path)? {
+        found if found.is_file() && found.permissions().mode() & 0o111 != 0 => Ok(()),
+        _ => Err(io::Error::from(Errno::EACCES)),
+    };
+    if program.contains('/') {
+        return executable(Path::new(program));
+    }
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let mut named = env::split_paths(&folders).map(|folder| folder.join(program));
+    let is_found = named.any(|path| executable(&path).is_ok());
+    is_found.then_some(()).ok_or(io::Error::from(Errno::ENOENT))
+}
+
+/// `attended -- COMMAND`: the process that starts a reader, and ends like it.
+pub(super) fn attended(args: &AttendedArgs) -> Exit {
+    let Some((program, arguments)) = args.command.split_first() else { return Exit::Failure };
+    attend(program, arguments).map_or(Exit::Failure, Exit::Like)
+}
+
 fn chosen(args: &ConformanceArgs) -> Result<Vec<Vector>, LoadError> {
     args.vectors.as_deref().map_or_else(|| Ok(vectors()), load)
 }
 
-/// Passed, failed and unsupported vectors.
-type Counts = [u64; 3];
+/// Passed, failed, unsupported and untested vectors.
+type Counts = [u64; 4];
 
 /// A line for each clause, with what is wrong below it: each cause once, or each vector.
 fn text(out: &mut dyn Write, outcomes: &[Outcome], lists_all: bool) -> io::Result<()> {
@@ -69,11 +104,12 @@ fn text(out: &mut dyn Write, outcomes: &[Outcome], lists_all: bool) -> io::Resul
     let mut all = Counts::default();
     for outcome in outcomes {
         for counts in [clauses.entry(clause(outcome)).or_default(), &mut all] {
-            let [pass, fail, unsupported] = counts;
+            let [pass, fail, unsupported, untested] = counts;
             *match outcome.verdict {
                 Verdict::Pass => pass,
                 Verdict::Fail => fail,
                 Verdict::Unsupported => unsupported,
+                Verdict::Untested => untested,
             } += 1;
         }
     }
@@ -90,12 +126,20 @@ fn text(out: &mut dyn Write, outcomes: &[Outcome], lists_all: bool) -> io::Resul
             causes.into_iter().try_for_each(|cause| wrong(out, cause.example, more(cause)))?;
         }
     }
-    let [pass, fail, unsupported] = all.map(grouped);
+    let skipped = all.last().is_some_and(|untested| *untested > 0);
+    let [pass, fail, unsupported, untested] = all.map(grouped);
     let vectors = counted(outcomes.len() as u64, "vector");
     writeln!(
         out,
-        "{BOLD}{vectors}{BOLD:#}: {pass} right, {fail} wrong, {unsupported} not supported"
+        "{BOLD}{vectors}{BOLD:#}: {pass} right, {fail} wrong, {unsupported} not supported{}",
+        if skipped { format!(", {untested} not tested") } else { String::new() }
     )?;
+    if skipped {
+        writeln!(
+            out,
+            "given up: the reader did not answer in time for {PATIENCE} vectors in a row; --only tests others, --timeout SECONDS waits longer"
+        )?;
+    }
     if !lists_all && causes.values().flatten().any(|cause| cause.vectors > 1) {
         writeln!(out, "--all lists every vector with a wrong answer")?;
     }
@@ -104,12 +148,13 @@ fn text(out: &mut dyn Write, outcomes: &[Outcome], lists_all: bool) -> io::Resul
 
 /// The line of a clause.
 fn score(out: &mut dyn Write, clause: &str, counts: Counts) -> io::Result<()> {
-    let [pass, fail, unsupported] = counts;
+    let [pass, fail, unsupported, untested] = counts;
     let supported = pass.saturating_add(fail);
-    let rest = match unsupported {
+    let rest = |number, what: &str| match number {
         0 => String::new(),
-        number => format!(", {} not supported", grouped(number)),
+        number => format!(", {} not {what}", grouped(number)),
     };
+    let rest = rest(unsupported, "supported") + &rest(untested, "tested");
     let right = format!("{} of {} right", grouped(pass), grouped(supported));
     let style = if fail > 0 { WRONG } else { Style::new() };
     writeln!(out, "{:<40} {style}{right}{style:#}{rest}", printable(clause))

@@ -11,6 +11,9 @@ Each vector has a section's bytes, and the right answers: its header, functions 
 that answers requests on standard input, each a line of JSON, with a line of JSON. corpus/conformance/README.md describes the protocol, and has readers in C and Python \
 to start from.
 
+The n-th line that the reader prints answers the n-th request. A reader that ends is started again. One that does not answer for three vectors in a row in time is given up, and \
+the rest is not tested. No process that a reader has started outlives it.
+
   sframe-check conformance --reader 'python3 corpus/conformance/runners/reader.py'
 
 Exit status:
@@ -34,7 +37,7 @@ pub(in crate::cli) struct ConformanceArgs {
     /// List every vector with a wrong answer, not each cause once for each clause
     #[arg(long)]
     pub(in crate::cli) all: bool,
-    /// Seconds that an answer may take
+    /// Seconds that an answer may take, with the request
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(in crate::cli) timeout: u64,
     /// How to write the results

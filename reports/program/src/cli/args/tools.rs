@@ -116,3 +116,11 @@ pub(in crate::cli) struct LimitedArgs {
     /// The working folder of the command, which is removed afterwards
     pub(in crate::cli) folder: PathBuf,
 }
+
+/// `attended`: runs one command that talks with this program.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct AttendedArgs {
+    /// The command
+    #[arg(required = true, last = true)]
+    pub(in crate::cli) command: Vec<String>,
+}
