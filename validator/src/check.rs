@@ -5,6 +5,7 @@
 //! undecided, so that one defect gives one finding.
 
 mod confirm;
+mod missing;
 mod sound_functions;
 mod sound_rows;
 mod walk;
@@ -126,6 +127,10 @@ pub fn check_contents_each(
     let mut run = Run::new(options, confirm, found);
     let (code, executable) = (CodeMap::of(file.code()), CodeMap::of(file.executable()));
     run.report.code_bytes = code.size();
+    if contents.is_empty() {
+        // A section says by itself which code it describes.
+        run.report.undecided.extend(missing::code(file));
+    }
     let dynamic = run.dynamic_relocations(file);
     let facts = run.facts(file);
     let surroundings = Surroundings {

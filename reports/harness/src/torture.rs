@@ -21,8 +21,8 @@ pub use text::Text;
 pub use verdict::{Judgement, Verdict};
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,6 +30,9 @@ use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::limited::{Command, End, Finished, Folder, Limits, NotRun, Ran, Runner};
+
+/// The number of sound sections on which a reader may run until the limit of time.
+const PATIENCE: usize = 3;
 
 /// The options of a run.
 #[derive(Clone, Debug)]
@@ -107,16 +110,31 @@ pub fn torture(readers: &[Reader], options: &Options, follow: &dyn Follow) -> io
     Ok(Report { interrupted: missing, ..report })
 }
 
-/// Writes the file of a case below a folder, and returns its path.
+/// Writes the file of a case below a folder, and returns its path. A file that is there stays: it is an error unless it has the same
+/// bytes, as after an earlier run.
 fn write(folder: &Path, case: &Case) -> io::Result<PathBuf> {
     let path = folder.join(&case.name);
-    let written = path
-        .parent()
-        .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| fs::write(&path, &case.bytes));
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let written = made.and_then(|()| match File::create_new(&path) {
+        Ok(mut file) => file.write_all(&case.bytes),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => is_kept(&path, case),
+        Err(error) => Err(error),
+    });
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     written.map_err(named).map(|()| path.clone())
+}
+
+/// Whether the file at a path is that of the case.
+fn is_kept(path: &Path, case: &Case) -> io::Result<()> {
+    let size = fs::symlink_metadata(path).ok().filter(Metadata::is_file).map(|found| found.len());
+    match size == Some(case.bytes.len() as u64) && fs::read(path)? == case.bytes {
+        true => Ok(()),
+        false => Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            "this is another file, which is not replaced: name a new folder",
+        )),
+    }
 }
 
 /// Runs one reader on all cases.
@@ -158,15 +176,31 @@ impl Run<'_> {
         Ok(ran.map(|ran| first_line(&ran.output)))
     }
 
-    /// Runs all cases until stopped. The sound ones come first, because they show which formats the reader supports.
+    /// Runs all cases until stopped. The sound ones come first, because they show which formats the reader supports. A reader that
+    /// ends on none of the first is given up: the others would take hours.
     fn outcomes(&self) -> Result<Vec<Outcome>, NotRun> {
-        let mut ran = Vec::new();
-        for cases in self.cases.chunk_by(|a, b| (a.duty == Duty::Read) == (b.duty == Duty::Read)) {
-            let run = |case| self.case(case).map(|ran| ran.map(|ran| (case, ran)));
-            let results = cases.par_iter().map(run).collect::<Result<Vec<_>, _>>()?;
-            ran.extend(results.into_iter().flatten());
+        let (first, others) = self.cases.split_at(PATIENCE.min(self.cases.len()));
+        let mut ran = self.run_on(first)?;
+        let hangs = |(_, ran): &(&Case, Ran)| {
+            verdict::verdict(ran, self.options.limits.memory_mib) == Verdict::Hang
+        };
+        if ran.len() == PATIENCE && ran.iter().all(hangs) {
+            self.done.fetch_add(others.len() as u64, Ordering::Relaxed);
+            return Err(NotRun::Failed(format!(
+                "it did not end in time on the first {PATIENCE} sound sections, and was given up"
+            )));
+        }
+        for cases in others.chunk_by(|a, b| (a.duty == Duty::Read) == (b.duty == Duty::Read)) {
+            ran.extend(self.run_on(cases)?);
         }
         Ok(self.judged(ran))
+    }
+
+    /// Runs these cases until stopped.
+    fn run_on<'c>(&self, cases: &'c [Case]) -> Result<Vec<(&'c Case, Ran)>, NotRun> {
+        let run = |case| self.case(case).map(|ran| ran.map(|ran| (case, ran)));
+        let results = cases.par_iter().map(run).collect::<Result<Vec<_>, _>>()?;
+        Ok(results.into_iter().flatten().collect())
     }
 
     /// The result of the reader for a case; `None` if it was stopped.

@@ -15,7 +15,7 @@ const DEEPEST: u32 = 8;
 /// How much all response files may have together. A file counts as often as it is named.
 #[derive(Debug)]
 struct Room {
-    /// Files: as many as libiberty's `expandargv` expands (observed: GNU ld 2.44).
+    /// Files: as many as libiberty's `expandargv` expands (observed: GNU ld 2.40 fails with one more).
     files: u32,
     /// Bytes. The kernel lets a command line have some 2 MB by default, and 6 MB at most (execve(2)).
     bytes: u64,
@@ -25,7 +25,7 @@ struct Room {
 
 impl Default for Room {
     fn default() -> Room {
-        Room { files: 2_000, bytes: 16 << 20, arguments: 250_000 }
+        Room { files: 1_999, bytes: 16 << 20, arguments: 250_000 }
     }
 }
 
@@ -170,8 +170,15 @@ impl Arguments {
             self.room = Some(room);
             return self.unopened.push((file.to_owned(), error));
         }
+        if depth >= DEEPEST {
+            self.room = Some(room);
+            let named = name();
+            return self.fault(format!(
+                "{named} is not read: response files are nested more than {DEEPEST} deep"
+            ));
+        }
         let size = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file);
-        let Some(size) = size.map(|found| found.len()).filter(|_| depth < DEEPEST) else {
+        let Some(size) = size.map(|found| found.len()) else {
             self.room = Some(room);
             return self.fault(format!("{} cannot be read", name()));
         };

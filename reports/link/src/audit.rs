@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,12 +81,17 @@ impl Audit {
     }
 
     /// Audits the link that a compiler driver (`cc ... -o prog`) would do. The driver prints its commands (`-###`); those
-    /// that compile run in a temporary folder, and nothing is linked.
+    /// that compile run, and write into a temporary folder alone. Nothing is linked. When `interrupted` becomes true, the command that
+    /// runs is ended.
     ///
     /// # Errors
-    /// Returns an error if the driver cannot be run, does not link, or fails to compile.
-    pub fn of_command(command: &[OsString]) -> Result<Audit, DriverError> {
-        let planned = driver::plan(command)?;
+    /// Returns an error if the driver cannot be run, does not link, fails to compile, does not end in time, or would write files
+    /// whose place cannot be chosen.
+    pub fn of_command(
+        command: &[OsString],
+        interrupted: &AtomicBool,
+    ) -> Result<Audit, DriverError> {
+        let planned = driver::plan(command, interrupted)?;
         let driver::Planned { linker, arguments, folders, names, .. } = &planned;
         Ok(Audit::of_arguments(linker.clone(), arguments, folders.as_deref(), names.clone()))
     }

@@ -1,30 +1,26 @@
 //! Compiler drivers: what `cc ... -o prog` passes to which linker.
 
+mod outputs;
+mod run;
+
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use sframe_input::plain_error;
 use sframe_record::text::printable;
 use tempfile::TempDir;
 
 use crate::linker::Identity;
+use outputs::Outputs;
+use run::{LIMIT, Programs};
 
-/// The longest output of a driver or linker that is read, in bytes.
-const LONGEST: u64 = 16 << 20;
 /// Names of linkers, and of gcc's program that runs one.
 const LINKERS: [&str; 8] = ["collect2", "ld", "gold", "lld", "mold", "wild", "ld64", "bfd"];
-
-/// Extensions of sources.
-const SOURCES: [&str; 19] = [
-    "c", "i", "cc", "cp", "cxx", "cpp", "CPP", "c++", "C", "ii", "m", "mm", "s", "S", "f", "f90",
-    "d", "go", "adb",
-];
-/// Options of compilers whose values are names of files that they do not read.
-const OTHERS: [&str; 3] = ["-o", "-dumpbase", "-main-file-name"];
 
 /// Why a command cannot be audited.
 #[derive(Debug)]
@@ -44,6 +40,12 @@ pub enum DriverError {
     NoLink,
     /// A source does not compile. Contains the compiler's messages.
     NotCompiled(String),
+    /// A command would write another file than the object, and its place cannot be chosen. Contains the option.
+    SideOutput(String),
+    /// A program takes longer than this time.
+    TooSlow(String, Duration),
+    /// The caller has ended the program that ran.
+    Interrupted,
 }
 
 impl fmt::Display for DriverError {
@@ -67,6 +69,14 @@ impl fmt::Display for DriverError {
             ),
             DriverError::NoLink => f.write_str("the command does not link"),
             DriverError::NotCompiled(message) => write!(f, "a source does not compile: {message}"),
+            DriverError::SideOutput(option) => write!(
+                f,
+                "{option} writes files into your folders, which an audit does not: leave it out, or compile first and audit the link of the objects"
+            ),
+            DriverError::TooSlow(program, limit) => {
+                write!(f, "{program} was ended after {} seconds", limit.as_secs())
+            }
+            DriverError::Interrupted => f.write_str("interrupted"),
         }
     }
 }
@@ -86,12 +96,13 @@ pub(crate) struct Planned {
 }
 
 /// Finds out what a command would link, and compiles its sources into a temporary folder.
-pub(crate) fn plan(command: &[OsString]) -> Result<Planned, DriverError> {
+pub(crate) fn plan(command: &[OsString], interrupted: &AtomicBool) -> Result<Planned, DriverError> {
+    let programs = Programs { limit: LIMIT, interrupted };
     let (program, arguments) = command.split_first().ok_or(DriverError::Empty)?;
     // With pipes, a command has no output of its own.
     let piped = |argument: &&OsString| argument.as_os_str() == "-pipe";
     let plain = arguments.iter().filter(|argument| !piped(argument));
-    let printed = run(Command::new(program).arg("-###").args(plain))?;
+    let printed = programs.run(Command::new(program).arg("-###").args(plain))?;
     if !printed.success {
         if is_linker(&program.to_string_lossy()) {
             return Err(DriverError::IsLinker(printable(program.as_encoded_bytes())));
@@ -102,24 +113,25 @@ pub(crate) fn plan(command: &[OsString]) -> Result<Planned, DriverError> {
     let link = commands.pop().filter(|link| is_link(link)).ok_or(DriverError::NoLink)?;
     let objects =
         TempDir::new().map_err(|error| DriverError::NotRun("mktemp".to_owned(), error))?;
-    let mut renamed = Renamed::new(objects.path());
+    let mut outputs = Outputs::new(objects.path());
     for command in commands.iter().filter(|command| !is_link(command)) {
-        compile(&renamed.outputs(command))?;
+        compile(&programs, &outputs.redirected(command)?)?;
     }
-    let path = linker_of(program, arguments, &link);
-    let words = link.iter().skip(1).map(|word| renamed.word(word));
+    let path = linker_of(&programs, program, arguments, &link);
+    let words = link.iter().skip(1).map(|word| outputs.word(word));
     let arguments = words.map(OsString::from).collect();
-    let version = run(Command::new(&path).arg("--version")).map_err(|error| match error {
-        DriverError::NotRun(program, error) => DriverError::NoLinker(program, error),
-        other => other,
-    })?;
+    let version =
+        programs.run(Command::new(&path).arg("--version")).map_err(|error| match error {
+            DriverError::NotRun(program, error) => DriverError::NoLinker(program, error),
+            other => other,
+        })?;
     let linker = Identity::of_version(version.text.lines().next().unwrap_or_default());
     // Drivers name the folders of the other linkers (-L).
     let folders = match linker.linker.is_gnu_ld() {
-        true => Some(search_folders(&path)).filter(|folders| !folders.is_empty()),
+        true => Some(search_folders(&programs, &path)).filter(|folders| !folders.is_empty()),
         false => Some(Vec::new()),
     };
-    let names = renamed.named();
+    let names = outputs.named();
     Ok(Planned { linker, arguments, folders, names, _objects: objects })
 }
 
@@ -140,69 +152,9 @@ fn is_linker(program: &str) -> bool {
     parts.any(|part| LINKERS.contains(&part))
 }
 
-/// The temporary files of compilers, which get other names.
-struct Renamed<'a> {
-    folder: &'a Path,
-    names: HashMap<String, String>,
-    /// The source of each temporary file, by its name in the driver's commands.
-    sources: HashMap<String, String>,
-}
-
-impl Renamed<'_> {
-    fn new(folder: &Path) -> Renamed<'_> {
-        Renamed { folder, names: HashMap::new(), sources: HashMap::new() }
-    }
-
-    /// What people call the temporary files: the sources that they are made of.
-    fn named(&self) -> HashMap<PathBuf, String> {
-        let named = self.sources.iter().filter_map(|(name, source)| {
-            let place = self.names.get(name)?;
-            Some((PathBuf::from(place), printable(source)))
-        });
-        named.collect()
-    }
-
-    /// The source of what a command writes: that of the temporary file that it reads, or the last source that it names.
-    fn source(&self, command: &[String]) -> Option<String> {
-        let pairs = command.windows(2);
-        let read =
-            pairs.filter(|pair| pair.first().is_some_and(|word| !OTHERS.contains(&word.as_str())));
-        let words = read.filter_map(|pair| pair.get(1));
-        let earlier = words.clone().find_map(|word| self.sources.get(word));
-        earlier.or_else(|| words.rev().find(|word| is_source(word))).cloned()
-    }
-
-    fn word(&self, word: &str) -> String {
-        self.names.get(word).cloned().unwrap_or_else(|| word.to_owned())
-    }
-
-    /// The command, with its output in the folder.
-    fn outputs(&mut self, command: &[String]) -> Vec<String> {
-        let source = self.source(command);
-        let outputs =
-            command.windows(2).filter(|pair| pair.first().is_some_and(|word| word == "-o"));
-        for output in outputs.filter_map(|pair| pair.get(1)) {
-            if let Some(source) = &source {
-                // gcc uses a name again for the assembly of the next source.
-                self.sources.insert(output.clone(), source.clone());
-            }
-            let name = Path::new(output).file_name().unwrap_or_default().to_string_lossy();
-            let number = self.names.len();
-            let place = self.folder.join(format!("{number}-{name}")).to_string_lossy().into_owned();
-            self.names.entry(output.clone()).or_insert(place);
-        }
-        command.iter().map(|word| self.word(word)).collect()
-    }
-}
-
-fn is_source(word: &str) -> bool {
-    let extension = Path::new(word).extension().and_then(std::ffi::OsStr::to_str);
-    !word.starts_with('-') && extension.is_some_and(|of| SOURCES.contains(&of))
-}
-
-fn compile(command: &[String]) -> Result<(), DriverError> {
+fn compile(programs: &Programs<'_>, command: &[String]) -> Result<(), DriverError> {
     let Some((program, arguments)) = command.split_first() else { return Ok(()) };
-    let printed = run(Command::new(program).args(arguments))?;
+    let printed = programs.run(Command::new(program).args(arguments))?;
     match printed.success {
         true => Ok(()),
         false => Err(DriverError::NotCompiled(excerpt(&printed.text))),
@@ -210,7 +162,12 @@ fn compile(command: &[String]) -> Result<(), DriverError> {
 }
 
 /// The linker that the driver runs.
-fn linker_of(driver: &OsString, arguments: &[OsString], link: &[String]) -> PathBuf {
+fn linker_of(
+    programs: &Programs<'_>,
+    driver: &OsString,
+    arguments: &[OsString],
+    link: &[String],
+) -> PathBuf {
     let program = link.first().cloned().unwrap_or_default();
     if !program.ends_with("collect2") {
         return PathBuf::from(program);
@@ -219,7 +176,7 @@ fn linker_of(driver: &OsString, arguments: &[OsString], link: &[String]) -> Path
     let name = chosen.map_or_else(|| "ld".to_owned(), |chosen| format!("ld.{chosen}"));
     let mut question = Command::new(driver);
     question.args(prefixes(arguments)).arg(format!("-print-prog-name={name}"));
-    match run_for_output(&mut question) {
+    match programs.run_for_output(&mut question) {
         Ok(found) if !found.trim().is_empty() => PathBuf::from(found.trim()),
         _ => PathBuf::from(name),
     }
@@ -242,49 +199,10 @@ fn prefixes(arguments: &[OsString]) -> Vec<OsString> {
 }
 
 /// The folders of `SEARCH_DIR` in the linker's default script.
-fn search_folders(linker: &Path) -> Vec<PathBuf> {
-    let text = run_for_output(Command::new(linker).arg("--verbose")).unwrap_or_default();
+fn search_folders(programs: &Programs<'_>, linker: &Path) -> Vec<PathBuf> {
+    let text = programs.run_for_output(Command::new(linker).arg("--verbose")).unwrap_or_default();
     let named = text.split("SEARCH_DIR(\"").skip(1).filter_map(|rest| rest.split('"').next());
     named.take(1_000).map(PathBuf::from).collect()
-}
-
-struct Printed {
-    text: String,
-    success: bool,
-}
-
-/// Runs a program, and returns the start of its standard error, or of its standard output if that is empty.
-fn run(command: &mut Command) -> Result<Printed, DriverError> {
-    let failed = |command: &Command, error| {
-        DriverError::NotRun(printable(command.get_program().as_encoded_bytes()), error)
-    };
-    command.env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| failed(command, error))?;
-    let stdout = child.stdout.take();
-    let output = std::thread::spawn(move || stdout.map(read_start).unwrap_or_default());
-    let mut text = child.stderr.take().map(read_start).unwrap_or_default();
-    let output = output.join().unwrap_or_default();
-    let status = child.wait().map_err(|error| failed(command, error))?;
-    if text.trim().is_empty() {
-        text = output;
-    }
-    Ok(Printed { text, success: status.success() })
-}
-
-fn run_for_output(command: &mut Command) -> std::io::Result<String> {
-    command.env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn()?;
-    let text = child.stdout.take().map(read_start).unwrap_or_default();
-    child.wait()?;
-    Ok(text)
-}
-
-/// Reads a stream to its end, and keeps the start.
-fn read_start(mut stream: impl std::io::Read) -> String {
-    let mut start = Vec::new();
-    let _ = stream.by_ref().take(LONGEST).read_to_end(&mut start);
-    let _ = std::io::copy(&mut stream, &mut std::io::sink());
-    String::from_utf8_lossy(&start).into_owned()
 }
 
 /// The lines of an error message that are no commands.
@@ -330,19 +248,5 @@ mod tests {
             assert!(is_link(&[linker.to_owned()]), "{linker}");
         }
         assert!(!is_link(&["/usr/bin/as".to_owned()]));
-    }
-
-    #[test]
-    fn temporary_files_are_renamed_throughout() {
-        let mut renamed = Renamed::new(Path::new("/t"));
-        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(renamed.outputs(&words("cc1 a.c -o /tmp/x.s")).join(" "), "cc1 a.c -o /t/0-x.s");
-        assert_eq!(
-            renamed.outputs(&words("as -o /tmp/x.o /tmp/x.s")).join(" "),
-            "as -o /t/1-x.o /t/0-x.s"
-        );
-        assert_eq!(renamed.word("/tmp/x.o"), "/t/1-x.o");
-        let named = |place: &str| renamed.named().get(Path::new(place)).cloned();
-        assert_eq!(named("/t/1-x.o").as_deref(), Some("a.c"));
     }
 }

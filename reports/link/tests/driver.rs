@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::AtomicBool;
 
 use sframe_corpus::{folder, tools};
 use sframe_link::{Audit, DriverError, InputKind, Linker, messages};
@@ -189,7 +190,8 @@ fn audit(root: &Path, command: &[String]) -> Audit {
         false => OsString::from(word),
     };
     let command: Vec<OsString> = command.iter().map(absolute).collect();
-    Audit::of_command(&command).unwrap_or_else(|error| panic!("{command:?}: {error}"))
+    Audit::of_command(&command, &AtomicBool::new(false))
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
 /// The functions of the sources whose inputs are described.
@@ -292,7 +294,9 @@ fn commands_that_do_not_link_are_errors() {
                 if path.exists() { path.into_os_string() } else { word.into() }
             })
             .collect();
-        Audit::of_command(&command).map(|audit| audit.undecided).expect_err("an error")
+        Audit::of_command(&command, &AtomicBool::new(false))
+            .map(|audit| audit.undecided)
+            .expect_err("an error")
     };
     assert!(matches!(error("-c helper.c"), DriverError::NoLink));
     assert!(matches!(error("missing.c"), DriverError::NotCompiled(_)));

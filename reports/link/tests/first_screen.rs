@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 
 use sframe_corpus::{corpus, folder, tools};
 use sframe_link::{Audit, Linker, Outcome, Status};
@@ -44,7 +45,7 @@ fn an_unknown_linker_and_a_startup_object() {
     let line = format!(" \"{}\" \"-o\" \"prog\" \"{}\"", linker.display(), crt1.display());
     program(&driver, &format!("#!/bin/sh\necho '{line}' >&2\n"));
     let command: Vec<OsString> = [driver.into_os_string(), "main.o".into()].to_vec();
-    let audit = Audit::of_command(&command).expect("an audit");
+    let audit = Audit::of_command(&command, &AtomicBool::new(false)).expect("an audit");
     assert_eq!((audit.prediction.outcome, audit.status()), (Outcome::Unknown, Status::Undecided));
     let screen = screen(&audit);
     let name = crt1.display().to_string();

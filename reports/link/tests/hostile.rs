@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use sframe_corpus::{corpus, folder};
 use sframe_link::{Audit, Linker, Status, messages};
@@ -95,8 +96,8 @@ fn missing_inputs_are_obstacles() {
     // GNU ld has folders of its own for libraries.
     assert_eq!((audit.obstacles.len(), audit.undecided.len()), (2, 1), "{audit:?}");
     assert_eq!(audit.status(), Status::Problem);
-    assert!(Audit::of_command(&[]).is_err());
-    assert!(Audit::of_command(&["/missing/cc".into()]).is_err());
+    assert!(Audit::of_command(&[], &AtomicBool::new(false)).is_err());
+    assert!(Audit::of_command(&["/missing/cc".into()], &AtomicBool::new(false)).is_err());
 }
 
 #[test]

@@ -55,6 +55,10 @@ pub enum Exit {
     Incomplete,
     /// Wrong usage, or the tool itself failed.
     Failure,
+    /// Of a trace: no such finding, but a signal has ended the traced program.
+    Died,
+    /// Of a trace: no such finding, but a limit has ended the traced program.
+    Limit,
     /// Of a shard: another try has no sense.
     Never,
     /// Of a shard: another try may succeed.
@@ -77,6 +81,8 @@ impl From<Exit> for ExitCode {
             Exit::Findings => 1,
             Exit::Incomplete => 2,
             Exit::Failure => 3,
+            Exit::Died => 4,
+            Exit::Limit => 5,
             // EX_USAGE and EX_TEMPFAIL of sysexits.h, as engines know them.
             Exit::Never => 64,
             Exit::Again => 75,

@@ -48,6 +48,8 @@ pub struct TraceReport {
     pub signal: Option<i32>,
     /// The number of steps in code that is in no file, or that the program can change. It is not checked.
     pub steps_elsewhere: u64,
+    /// The number of threads and processes that were made with `CLONE_UNTRACED`. Their code is not checked.
+    pub untraced: u64,
     /// The files whose code was executed.
     pub files: Vec<TracedFile>,
 }
@@ -175,6 +177,7 @@ impl TraceReport {
             status,
             signal,
             steps_elsewhere: if only.is_some() { 0 } else { trace.steps_elsewhere },
+            untraced: trace.untraced,
             files: trace.modules.iter().filter(is_wanted).map(TracedFile::new).collect(),
         }
     }
@@ -191,6 +194,7 @@ impl TraceReport {
     pub fn is_incomplete(&self) -> bool {
         let judged = |witness: &TracedWitness| witness.right + witness.wrong;
         self.steps_elsewhere > 0
+            || self.untraced > 0
             || self.witnesses().any(|witness| witness.undecided > 0)
             || self.witnesses().map(judged).sum::<u64>() == 0
     }

@@ -5,6 +5,9 @@ use alloc::vec::Vec;
 use super::{Elf, ElfKind, ElfSection, PF_X, PT_LOAD, SHT_NOBITS, Segment};
 use crate::unwind::CodeAddress;
 
+/// `SHT_SYMTAB`.
+const SHT_SYMTAB: u32 = 2;
+
 /// The code sections of a linked file, by address. If a section overlaps an earlier one, only the rest of its range is
 /// listed, so that every address is in at most one section.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +63,26 @@ impl<'a> Elf<'a> {
     /// Sections that [contain machine code](Elf::is_code).
     pub fn code_sections(&self) -> impl Iterator<Item = &ElfSection<'a>> {
         self.sections.iter().filter(|section| self.is_code(section))
+    }
+
+    /// The sections whose code the file should contain and does not: their bytes end after the file's end, or no section has code,
+    /// and they have the type `SHT_NOBITS`. None in a file of debug data, whose code is in another file.
+    pub fn missing_code(&self) -> impl Iterator<Item = &ElfSection<'a>> {
+        let is_apart = self.code_sections().next().is_some() || self.has_debug_data();
+        self.sections.iter().filter(move |section| {
+            let is_wanted = section.sh_type != SHT_NOBITS || !is_apart;
+            section.is_executable() && section.size > 0 && is_wanted && !self.is_code(section)
+        })
+    }
+
+    /// Whether the file has a symbol table or debugging information, which `objcopy --only-keep-debug` keeps.
+    fn has_debug_data(&self) -> bool {
+        self.sections.iter().any(|section| {
+            let name = section.name.bytes();
+            section.sh_type == SHT_SYMTAB
+                || name.starts_with(b".debug_")
+                || name.starts_with(b".zdebug_")
+        })
     }
 
     /// The start and size of the file's machine code, in the order of the headers: its code sections or, if there is no

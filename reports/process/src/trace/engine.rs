@@ -71,6 +71,7 @@ struct Tracer<'s, 'w> {
     steps: u64,
     process_count: u64,
     thread_count: u64,
+    untraced: u64,
     end: Option<End>,
 }
 
@@ -89,6 +90,7 @@ impl<'s, 'w> Tracer<'s, 'w> {
             steps: 0,
             process_count: 0,
             thread_count: 0,
+            untraced: 0,
             end: None,
         }
     }
@@ -196,7 +198,7 @@ impl<'s, 'w> Tracer<'s, 'w> {
             self.checks.left(thread.pid, now.rip);
         }
         if thread.kind == Kind::Syscall {
-            self.system_call(number);
+            self.system_call(number, now);
         }
     }
 
@@ -271,9 +273,14 @@ impl<'s, 'w> Tracer<'s, 'w> {
         thread.remember(now);
     }
 
-    /// A system call may have changed what is mapped where.
-    fn system_call(&mut self, number: usize) {
+    /// A system call may have changed what is mapped where, or made a thread that is not traced.
+    fn system_call(&mut self, number: usize, now: &Registers) {
         let Some(thread) = self.threads.get_mut(number) else { return };
+        let process = self.processes.get(thread.process);
+        let space = process.and_then(|process| process.space.as_ref());
+        if space.is_some_and(|space| thread.made_untraced(now, &space.memory)) {
+            self.untraced += 1;
+        }
         let [start, size, ..] = thread.arguments;
         let changes = match thread.syscall().and_then(|number| i64::try_from(number).ok()) {
             Some(libc::SYS_mmap) => thread.arguments[3] & libc::MAP_FIXED as u64 != 0,
@@ -438,6 +445,7 @@ impl<'s, 'w> Tracer<'s, 'w> {
             threads: self.thread_count,
             end: reason.or(self.end).unwrap_or(End::Interrupted),
             steps_elsewhere: self.checks.steps_elsewhere,
+            untraced: self.untraced,
             modules: self.checks.finish(),
         }
     }

@@ -85,6 +85,8 @@ pub struct Trace {
     pub modules: Vec<ModuleTrace>,
     /// The number of steps in code that is in no file, or that the program can change: it is not checked.
     pub steps_elsewhere: u64,
+    /// The number of threads and processes that ran without being traced, because they were made with `CLONE_UNTRACED`.
+    pub untraced: u64,
 }
 
 /// How a trace has ended.

@@ -1,5 +1,6 @@
 //! A traced thread: the instruction that it executes next, and its shadow stack.
 
+use nix::libc;
 use nix::unistd::Pid;
 use sframe_validator::Abi;
 
@@ -68,6 +69,19 @@ impl Thread {
     /// The number of the system call that was executed.
     pub(super) fn syscall(&self) -> Option<u64> {
         (self.kind == Kind::Syscall).then_some(self.rax)
+    }
+
+    /// Whether the system call that was executed has made a thread or process that cannot be traced.
+    pub(super) fn made_untraced(&self, now: &Registers, memory: &LiveMemory) -> bool {
+        let [first, ..] = self.arguments;
+        let flags = match self.syscall().and_then(|number| i64::try_from(number).ok()) {
+            Some(libc::SYS_clone) => Some(first),
+            // The flags are the first word of `struct clone_args` (clone(2)).
+            Some(libc::SYS_clone3) => memory.word(Abi::Amd64, first),
+            _ => None,
+        };
+        let is_untraced = |flags: u64| flags & libc::CLONE_UNTRACED as u64 != 0;
+        flags.is_some_and(is_untraced) && now.rax.cast_signed() > 0
     }
 
     /// Updates the shadow stack after the instruction at `self.pc` was executed. Returns whether it has left the frame

@@ -2,17 +2,18 @@
 
 use std::io::{self, Write};
 
-use sframe_link::{Audit, Linker, Status, json};
+use sframe_link::{Audit, DriverError, Linker, Status, json};
 
 use super::args::DocumentFormat;
 use super::args::link::LinkArgs;
-use super::{Exit, complain, stdout, styled_stdout};
+use super::{Exit, complain, interrupt, stdout, styled_stdout};
 
 pub(super) fn run(args: &LinkArgs) -> io::Result<Exit> {
     let audit = match args.command.as_slice() {
         [] => Audit::of_inputs(args.linker.unwrap_or(Linker::Other), &args.inputs),
-        command => match Audit::of_command(command) {
+        command => match Audit::of_command(command, interrupt::flag_for_any_end()?.as_ref()) {
             Ok(audit) => audit,
+            Err(DriverError::Interrupted) => return Ok(Exit::Interrupted),
             Err(error) => {
                 complain(&error)?;
                 return Ok(Exit::Failure);

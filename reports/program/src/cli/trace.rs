@@ -76,15 +76,18 @@ pub(super) fn run(args: &TraceArgs) -> io::Result<Exit> {
         }
         (None, DocumentFormat::Json) => write_json(&mut stdout(), &report)?,
     }
-    Ok(if report.end == TraceEnd::Interrupted {
-        Exit::Interrupted
-    } else if report.is_wrong(known) {
-        Exit::Findings
-    } else if report.is_incomplete() {
-        Exit::Incomplete
-    } else {
-        Exit::Clean
-    })
+    Ok(exit(&report, known))
+}
+
+fn exit(report: &TraceReport, known: Known) -> Exit {
+    match report.end {
+        TraceEnd::Interrupted => Exit::Interrupted,
+        _ if report.is_wrong(known) => Exit::Findings,
+        TraceEnd::Killed => Exit::Died,
+        TraceEnd::MaxSteps | TraceEnd::TimeLimit => Exit::Limit,
+        TraceEnd::Exited if report.is_incomplete() => Exit::Incomplete,
+        TraceEnd::Exited => Exit::Clean,
+    }
 }
 
 /// The files that may be the program: as the name says or, without a folder in it, in each folder of the path.

@@ -38,6 +38,13 @@ pub fn write(out: &mut dyn Write, report: &TraceReport, level: Known) -> io::Res
             "{steps} in code that is in no file, or that the program can change: undecided"
         )?;
     }
+    if report.untraced > 0 {
+        let number = grouped(report.untraced);
+        writeln!(
+            out,
+            "children made with CLONE_UNTRACED, which nothing can trace: {number}, undecided"
+        )?;
+    }
     let pcs = report.files.iter().map(|file| file.pcs).sum();
     let processes = match report.processes {
         1 => "1 process".to_owned(),

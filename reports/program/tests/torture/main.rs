@@ -89,6 +89,31 @@ fn each_kind_of_misbehaviour_is_recognised() {
 }
 
 #[test]
+fn files_of_others_are_not_replaced() {
+    let kept = folder("kept-beside-others");
+    let other = kept.join("sound/v2-amd64.elf");
+    fs::create_dir(kept.join("sound")).expect("a folder");
+    fs::write(&other, "somebody's").expect("writable");
+    let keep = kept.to_str().expect("UTF-8");
+    let output = torture(&["--reader", "true", "--keep", keep]);
+    assert_eq!(output.status.code(), Some(3));
+    let message = String::from_utf8(output.stderr).expect("UTF-8");
+    let expected = "v2-amd64.elf: this is another file, which is not replaced: name a new folder";
+    assert!(message.contains(expected), "{message}");
+    assert_eq!(fs::read(&other).expect("it is there"), b"somebody's");
+}
+
+/// Otherwise, it would take the limit of time for each case.
+#[test]
+fn a_reader_that_never_ends_is_given_up() {
+    let reader = script("reader-that-never-ends", "sleep 600");
+    let (status, report) = report(&["--timeout", "1", "--reader", &reader]);
+    assert_eq!(status, Some(2));
+    let why = report["readers"][0]["error"].as_str().expect("a reason");
+    assert_eq!(why, "it did not end in time on the first 3 sound sections, and was given up");
+}
+
+#[test]
 fn a_reader_that_accepts_everything_fails_where_it_must_refuse() {
     let (status, all) = report(&["--reader", "true"]);
     assert_eq!(status, Some(1));

@@ -37,6 +37,7 @@ fn the_status_of_the_program_is_reported_and_not_passed_on() {
     assert!(ended.status < 3);
     let killed = trace(&folder, &[], &["sh", "-c", "kill -9 $$"]);
     assert_eq!((&killed.report["end"], &killed.report["signal"]), (&"killed".into(), &9.into()));
+    assert_eq!(killed.status, 4);
 }
 
 #[test]
@@ -48,10 +49,30 @@ fn limits_end_the_program() {
     let steps = trace(&folder, &["--max-steps", "5000"], &["sleep", "100"]);
     assert_eq!(steps.report["end"], "max-steps");
     assert_eq!(steps.report["steps"], 5000);
+    assert_eq!(steps.status, 5);
     // The program sleeps, and its child runs.
     let command = "(while :; do :; done) & sleep 1000";
     let time = trace(&folder, &["--time-limit", "3"], &["sh", "-c", command]);
     assert_eq!(time.report["end"], "time-limit");
+    assert_eq!(time.status, 5);
+}
+
+/// A child that cannot be followed is counted; nothing says what it did.
+#[test]
+fn children_that_are_not_traced_are_counted() {
+    let folder = folder!("trace-untraced");
+    let source = crate::sources().join("untraced.c");
+    let command = format!("gcc -O1 -o untraced {}", source.display());
+    if !is_permitted() || !sframe_corpus::tools::run(&folder, "gcc", &command) {
+        return;
+    }
+    let traced = trace(&folder, &[], &["./untraced"]);
+    assert_eq!(traced.report["status"], 0, "{}", traced.report);
+    assert_eq!((&traced.report["processes"], &traced.report["untraced"]), (&2.into(), &1.into()));
+    assert_eq!(traced.status, 2);
+    let text = program::run(&folder, &["trace", "--", "./untraced"]).text;
+    let line = "children made with CLONE_UNTRACED, which nothing can trace: 1, undecided\n";
+    assert!(text.contains(line), "{text}");
 }
 
 /// The executable starts without a caller, after the dynamic linker has bound its symbols.

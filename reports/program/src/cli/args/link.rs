@@ -13,7 +13,7 @@ pub(in crate::cli) const LINK_USAGE: &str = "sframe-check link --linker <LINKER>
 pub(in crate::cli) const LINK_HELP: &str = "\
 INPUTS are what the linker gets: objects, archives, shared objects, linker scripts, and options such as -lfoo, -L, -shared or --start-group. \
 Options of sframe-check come before them. After `--`, the command of a compiler driver is asked for its linker and its inputs (cc -###), among them the startup objects and libraries that it \
-adds. Sources are compiled into a temporary folder. Nothing is linked.
+adds. Sources are compiled into a temporary folder, with all that compilers write. Nothing is linked.
 
   sframe-check link --linker ld-2.44 main.o libfoo.a
   sframe-check link -- cc -O2 main.c -lfoo -o prog

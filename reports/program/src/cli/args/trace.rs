@@ -12,7 +12,8 @@ use super::DocumentFormat;
 pub(in crate::cli) const HELP: &str = "\
 The program runs one instruction at a time, about 50,000 per second. At each PC that it executes for the first \
 time, SFrame, CFI and the machine code have to recover the return address, the caller's SP and the caller's FP. \
-The truth comes from the calls and returns that were executed. Threads and child processes are traced as well. \
+The truth comes from the calls and returns that were executed. Threads and child processes are traced as well, \
+unless they were made with CLONE_UNTRACED: those are counted. \
 Code is not judged while its caller is unknown: after stack switches, while longjmp or an exception leaves frames, \
 and where code can change.
 
@@ -27,6 +28,8 @@ Exit status:
   1  a row does not
   2  no row is wrong, but something is undecided, or nothing was judged
   3  wrong usage, or the program cannot be traced
+  4  no row is wrong, but a signal has ended the program
+  5  no row is wrong, but --max-steps or --time-limit has ended the program
   130  interrupted by Ctrl-C, which ends the program as well
 The program's own exit status is in the report.
 

@@ -1,0 +1,143 @@
+//! Running the driver's commands: their messages, bounded in size and time.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use sframe_record::text::printable;
+
+use super::DriverError;
+
+/// The longest output of a driver or linker that is read, in bytes.
+const LONGEST: u64 = 16 << 20;
+/// How long a command may take: compilers take minutes for the largest sources.
+pub(super) const LIMIT: Duration = Duration::from_secs(1800);
+/// How long to wait for the rest of the output after a command has ended, and its processes with it.
+const REST: Duration = Duration::from_secs(5);
+/// The pause between two looks at a command that runs.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// What a command has printed, and whether it succeeded.
+pub(super) struct Printed {
+    pub(super) text: String,
+    pub(super) success: bool,
+}
+
+/// Runs programs one after the other, each in a process group of its own, which ends with it.
+pub(super) struct Programs<'s> {
+    /// The longest time for each.
+    pub(super) limit: Duration,
+    /// Ends the one that runs when it becomes true.
+    pub(super) interrupted: &'s AtomicBool,
+}
+
+impl Programs<'_> {
+    /// Runs a program, and returns the start of its standard error, or of its standard output if that is empty.
+    pub(super) fn run(&self, command: &mut Command) -> Result<Printed, DriverError> {
+        let (success, output, errors) = self.streams(command)?;
+        let text = if errors.trim().is_empty() { output } else { errors };
+        Ok(Printed { text, success })
+    }
+
+    /// Runs a program, and returns the start of its standard output.
+    pub(super) fn run_for_output(&self, command: &mut Command) -> Result<String, DriverError> {
+        self.streams(command).map(|(_, output, _)| output)
+    }
+
+    /// Runs a program, and returns whether it succeeded, and the start of each stream.
+    fn streams(&self, command: &mut Command) -> Result<(bool, String, String), DriverError> {
+        let name = printable(command.get_program().as_encoded_bytes());
+        let failed = |error| DriverError::NotRun(name.clone(), error);
+        command
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.process_group(0).spawn().map_err(failed)?;
+        let output = child.stdout.take().map(read_start);
+        let errors = child.stderr.take().map(read_start);
+        let deadline = Instant::now().checked_add(self.limit);
+        let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let status = loop {
+            match child.try_wait().map_err(failed)? {
+                Some(status) => break Some(status),
+                None if is_over() || self.interrupted.load(Ordering::Relaxed) => break None,
+                None => thread::sleep(PAUSE),
+            }
+        };
+        if let Ok(group) = i32::try_from(child.id()) {
+            // It fails if no process is left.
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+        }
+        let status = match status {
+            Some(status) => status,
+            None => {
+                child.wait().map_err(failed)?;
+                return Err(match self.interrupted.load(Ordering::Relaxed) {
+                    true => DriverError::Interrupted,
+                    false => DriverError::TooSlow(name, self.limit),
+                });
+            }
+        };
+        let text = |stream: Option<Receiver<String>>| {
+            stream.and_then(|stream| stream.recv_timeout(REST).ok()).unwrap_or_default()
+        };
+        Ok((status.success(), text(output), text(errors)))
+    }
+}
+
+/// Reads a stream to its end, and keeps the start. A process that has left the group may keep the stream open.
+fn read_start(mut stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (send, receive) = channel();
+    thread::spawn(move || {
+        let mut start = Vec::new();
+        let _ = stream.by_ref().take(LONGEST).read_to_end(&mut start);
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        // Nobody waits for it any more if the command has taken too long.
+        let _ = send.send(String::from_utf8_lossy(&start).into_owned());
+    });
+    receive
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+    fn programs(limit: Duration) -> Programs<'static> {
+        Programs { limit, interrupted: &INTERRUPTED }
+    }
+
+    /// A process that the command leaves running has its output open, and ends with it.
+    #[test]
+    fn what_a_command_leaves_running_ends_with_it() {
+        let left = "sleep 1000 & echo $!";
+        let output =
+            programs(LIMIT).run_for_output(Command::new("sh").args(["-c", left])).expect("it ends");
+        let id = output.trim();
+        let state = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    }
+
+    #[test]
+    fn a_command_that_does_not_end_is_ended() {
+        let limit = Duration::from_millis(200);
+        let ended = programs(limit).run(Command::new("sh").args(["-c", "sleep 1000"]));
+        assert!(matches!(ended, Err(DriverError::TooSlow(name, _)) if name == "sh"));
+    }
+
+    #[test]
+    fn an_interrupted_command_is_ended() {
+        let interrupted = AtomicBool::new(true);
+        let programs = Programs { limit: LIMIT, interrupted: &interrupted };
+        let ended = programs.run(Command::new("sleep").arg("1000"));
+        assert!(matches!(ended, Err(DriverError::Interrupted)));
+    }
+}
