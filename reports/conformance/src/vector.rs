@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, DirEntry, include_dir};
 use serde::Deserialize;
+use sframe_input::{open_file, read_up_to};
 
 use crate::address::Address;
 use crate::frame::Frame;
@@ -15,6 +16,9 @@ use crate::section::Section;
 
 /// The version of the schema that this crate reads.
 pub const SCHEMA: u32 = 1;
+
+/// The maximum size of a vector in bytes. Ours have 130 KB at most.
+const LARGEST: u64 = 16 << 20;
 
 static VECTORS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/vectors");
 
@@ -182,7 +186,8 @@ pub fn load(folder: &Path) -> Result<Vec<Vector>, LoadError> {
             if entry.file_type().map_err(failed)?.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "json") {
-                let text = fs::read(&path).map_err(|error| LoadError::Io(path.clone(), error))?;
+                let text = open_file(&path).and_then(|file| read_up_to(file, LARGEST));
+                let text = text.map_err(|error| LoadError::Io(path.clone(), error))?;
                 found.push(parse(&path, &text)?);
             }
         }
