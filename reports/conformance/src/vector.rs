@@ -1,11 +1,13 @@
 //! The vectors, as `corpus/conformance/schema.json` describes them.
 
 use std::fmt;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, DirEntry, include_dir};
+use nix::fcntl::OFlag;
 use serde::Deserialize;
 
 use crate::address::Address;
@@ -15,6 +17,9 @@ use crate::section::Section;
 
 /// The version of the schema that this crate reads.
 pub const SCHEMA: u32 = 1;
+
+/// The maximum size of a vector in MiB. Ours have 130 KB at most.
+const LARGEST_MIB: u64 = 16;
 
 static VECTORS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/vectors");
 
@@ -182,11 +187,31 @@ pub fn load(folder: &Path) -> Result<Vec<Vector>, LoadError> {
             if entry.file_type().map_err(failed)?.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "json") {
-                let text = fs::read(&path).map_err(|error| LoadError::Io(path.clone(), error))?;
+                let text = text(&path).map_err(|error| LoadError::Io(path.clone(), error))?;
                 found.push(parse(&path, &text)?);
             }
         }
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
+}
+
+/// The bytes of a regular file. Nothing waits for what a pipe leads to, even if it takes the file's place meanwhile.
+fn text(path: &Path) -> io::Result<Vec<u8>> {
+    let not_a_file = || io::Error::other("it is not a regular file");
+    if !fs::metadata(path)?.is_file() {
+        return Err(not_a_file());
+    }
+    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    let file = File::options().read(true).custom_flags(flags.bits()).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(not_a_file());
+    }
+    let mut text = Vec::new();
+    let most = LARGEST_MIB << 20;
+    file.take(most + 1).read_to_end(&mut text)?;
+    match text.len() as u64 > most {
+        true => Err(io::Error::other(format!("it has more than {LARGEST_MIB} MiB, the limit"))),
+        false => Ok(text),
+    }
 }

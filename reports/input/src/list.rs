@@ -7,6 +7,10 @@ use crate::kind::Kind;
 
 /// The longest path that Linux opens (`PATH_MAX`), in bytes.
 const LONGEST: usize = 4096;
+/// The maximum size of a list in bytes.
+pub const LARGEST: u64 = 128 << 20;
+/// The maximum number of paths in a list.
+const MOST: usize = 2_000_000;
 
 /// The first bytes of bare SFrame sections, in both byte orders.
 const SECTIONS: [&[u8]; 2] = [&[0xde, 0xe2], &[0xe2, 0xde]];
@@ -45,6 +49,11 @@ pub fn paths(list: &[u8]) -> Result<Vec<OsString>, &'static str> {
                 return Err(
                     "it is no list of paths: one has control characters. Separate paths with \
                             NUL characters if they are right",
+                );
+            }
+            _ if found.len() >= MOST => {
+                return Err(
+                    "it has more than 2,000,000 paths, the limit: name folders, or use several lists",
                 );
             }
             _ => found.push(OsStr::from_bytes(path).to_owned()),

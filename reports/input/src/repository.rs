@@ -11,7 +11,9 @@ mod base;
 mod checksum;
 mod debian;
 mod layout;
+mod listing;
 mod offer;
+mod problems;
 mod rpm_md;
 mod seen;
 mod stanza;
@@ -26,15 +28,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use globset::GlobSet;
 use sframe_record::numbers::{counted, grouped};
 
 use super::package::{Limits, Visitor, visit_apk, visit_stream};
+use super::pattern::Pattern;
 use super::plain_error;
 use base::Base;
 use checksum::Checksum;
 use layout::{Index, Kind};
-use seen::Seen;
+use listing::Listing;
+use problems::Problem;
 
 /// How many listed packages may wait to be checked.
 const AHEAD: usize = 64;
@@ -47,9 +50,9 @@ const MOST: usize = 10_000;
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The package names; `None` selects all.
-    pub names: Option<GlobSet>,
+    pub names: Option<Vec<Pattern>>,
     /// The sections, such as `libs` or `contrib/libs`, or the groups of RPM packages and of Arch; `None` selects all.
-    pub sections: Option<GlobSet>,
+    pub sections: Option<Vec<Pattern>>,
     /// The minimum size of the package file in bytes.
     pub least: u64,
     /// The maximum size of the package file in bytes.
@@ -84,7 +87,7 @@ impl Entry {
     #[must_use]
     pub fn held(&self) -> usize {
         let texts = match self {
-            Entry::Package(listed) => listed.path.len() + listed.checksum.len(),
+            Entry::Package(listed) => listed.path.len() + listed.checksum.text().len(),
             Entry::Unreadable(path, why) => path.as_os_str().len() + why.len(),
         };
         size_of::<Entry>() + texts
@@ -126,8 +129,9 @@ impl Repository {
     }
 }
 
-/// Receives selected packages, and the reasons why others could not be read, until it returns `false`.
-type Found<'f> = dyn FnMut(Result<Listed, String>) -> bool + 'f;
+/// Receives the packages of an index, those that are not selected as `None`, and problems about others, until it
+/// returns `false`.
+type Found<'f> = dyn FnMut(Result<Option<Listed>, Problem>) -> bool + 'f;
 
 fn list(base: &Arc<Base>, named: Option<&str>, wanted: &Wanted, entries: &SyncSender<Entry>) {
     let indexes = match layout::find(base, named, wanted) {
@@ -137,29 +141,23 @@ fn list(base: &Arc<Base>, named: Option<&str>, wanted: &Wanted, entries: &SyncSe
             return;
         }
     };
-    let mut seen = Seen::default();
+    let mut listing = Listing::new(base, entries);
     for Index { kind, path, stream } in indexes {
-        let mut send = |index: &str, listed: Result<Listed, String>| {
-            let entry = match listed {
-                Ok(listed) if !seen.is_new(&listed.path) => return true,
-                Ok(listed) => Entry::Package(listed),
-                Err(why) => Entry::Unreadable(base.address(index), why),
-            };
-            entries.send(entry).is_ok()
-        };
+        listing.next_index();
         let read = stream.and_then(|stream| {
-            let found = &mut |listed| send(&path, listed);
+            let found = &mut |listed| listing.package(&path, listed);
             match kind {
                 Kind::Packages => debian::read(base, stream, wanted, found),
                 Kind::Apkindex => alpine::read(base, (&path, stream), wanted, found),
                 Kind::Database => arch::read(base, (&path, stream), wanted, found),
-                Kind::Repomd => rpm_md::read(base, stream, wanted, &mut send),
+                Kind::Repomd => rpm_md::read(base, stream, wanted, &mut listing),
             }
         });
         if let Err(error) = read {
-            let _ = entries.send(Entry::Unreadable(base.address(&path), plain_error(&error)));
+            listing.failed(&path, &error);
         }
     }
+    listing.finish();
 }
 
 impl Listed {

@@ -8,9 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use globset::{GlobBuilder, GlobMatcher};
-
 use super::found::{Input, Special, classify, plain_error};
+use super::pattern::{Pattern, Wildcards};
 
 /// An iterator over files in the byte order of their paths, folder by folder.
 ///
@@ -78,7 +77,7 @@ impl Pending {
 
 #[derive(Debug)]
 struct Filter {
-    matcher: GlobMatcher,
+    matcher: Pattern,
     pattern: PathBuf,
     /// The maximum number of folders between the start and a match.
     depth: usize,
@@ -97,11 +96,8 @@ impl Walk {
     /// Walks everything that matches a pattern: `*` and `?` match within a name, `**` matches any number of folders.
     pub(super) fn pattern(pattern: &OsStr, links: Links) -> Result<Walk, String> {
         let text = pattern.to_str().ok_or("no such file; a pattern must be valid UTF-8")?;
-        let matcher = GlobBuilder::new(text)
-            .literal_separator(true)
-            .build()
-            .map_err(|error| format!("no such file, and not a valid pattern: {}", error.kind()))?
-            .compile_matcher();
+        let matcher = Pattern::new(text, Wildcards::WithinNames)
+            .map_err(|error| format!("no such file, and no pattern: {error}"))?;
         let pattern = PathBuf::from(pattern);
         let literal = |part: &Component<'_>| !is_pattern(part.as_os_str());
         let base: PathBuf = pattern.components().take_while(literal).collect();

@@ -1,10 +1,12 @@
 //! The command line of a linker: inputs in order, and options.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
+use sframe_input::{Opened, open};
 use sframe_record::numbers::grouped;
 
 use crate::options::{Options, Output};
@@ -166,10 +168,6 @@ impl Arguments {
         // After the first complaint, further files are not opened.
         let Some(room) = self.room.take() else { return };
         let name = || sframe_record::text::printable_path(file);
-        if let Err(error) = std::fs::File::open(file) {
-            self.room = Some(room);
-            return self.unopened.push((file.to_owned(), error));
-        }
         if depth >= DEEPEST {
             self.room = Some(room);
             let named = name();
@@ -177,16 +175,24 @@ impl Arguments {
                 "{named} is not read: response files are nested more than {DEEPEST} deep"
             ));
         }
-        let size = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file);
-        let Some(size) = size.map(|found| found.len()) else {
+        let opened = match open(file) {
+            Ok(Opened::File(opened)) => opened.metadata().ok().zip(Some(opened)),
+            Ok(_) => None,
+            Err(error) => {
+                self.room = Some(room);
+                return self.unopened.push((file.to_owned(), error));
+            }
+        };
+        let Some((metadata, opened)) = opened else {
             self.room = Some(room);
             return self.fault(format!("{} cannot be read", name()));
         };
+        let size = metadata.len();
         let (files, bytes) = (room.files.checked_sub(1), room.bytes.checked_sub(size));
         let (Some(files), Some(bytes)) = (files, bytes) else {
             return self.fault(too_much(&name()));
         };
-        let Some(text) = read_text(file, size) else {
+        let Some(text) = read_text(opened, size) else {
             self.room = Some(Room { files, bytes, ..room });
             return self.fault(format!("{} cannot be read", name()));
         };
@@ -324,9 +330,9 @@ impl Arguments {
 }
 
 /// The text of a response file of a known size, which may grow meanwhile.
-fn read_text(file: &Path, size: u64) -> Option<String> {
+fn read_text(file: File, size: u64) -> Option<String> {
     let mut text = String::new();
-    std::fs::File::open(file).ok()?.take(size).read_to_string(&mut text).ok()?;
+    file.take(size).read_to_string(&mut text).ok()?;
     Some(text)
 }
 

@@ -1,12 +1,19 @@
 //! Baselines: findings that were there before.
 
-use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::path::Path;
+mod names;
+mod read;
 
-use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, btree_map};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
 use sframe_history::{FileIdentity, Identity, Root};
 use sframe_record::{Finding, Record};
+
+use names::Names;
+use read::Document;
 
 /// The version of the file format.
 const FORMAT: u32 = 2;
@@ -16,9 +23,13 @@ const AS_TYPED: u32 = 1;
 const MOST: usize = 1_000_000;
 
 /// Findings that were there before, by identity.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Baseline {
-    entries: BTreeMap<Identity, Entry>,
+    entries: Arc<BTreeMap<Identity, Entry>>,
+    /// How many findings of an entry were taken. The entries are shared by the copies of a policy.
+    taken: BTreeMap<Identity, u64>,
+    /// The names of the entries that were added.
+    names: Names,
     /// The folder that its paths are relative to.
     root: Root,
     /// The way from the folder of its file to that folder.
@@ -26,29 +37,44 @@ pub struct Baseline {
 }
 
 /// Findings with one identity.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    /// 32 hexadecimal digits.
-    identity: String,
     /// The number of findings. A difference counts once for each function.
     pub(crate) count: u64,
-    /// The rule, the file, the function and the message of the first one.
-    pub(crate) rule: String,
-    pub(crate) file: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) function: Option<String>,
-    message: String,
+    /// The rule, the file, the function and the message of the first one; a message is written, and not read.
+    pub(crate) rule: Arc<str>,
+    pub(crate) file: Arc<str>,
+    pub(crate) function: Option<Arc<str>>,
+    message: Box<str>,
 }
 
-/// The file.
-#[derive(Serialize, Deserialize)]
-struct Document {
-    /// The name of the format.
-    sframe_check_baseline: u32,
-    /// The folder that paths are relative to: the way to it from the folder of the file.
-    #[serde(default)]
-    root: String,
-    findings: Vec<Entry>,
+impl Entry {
+    /// No findings yet; `None` if there is no room for the names of their rule, file and function.
+    fn new(
+        names: &mut Names,
+        (rule, file, function): (&str, &str, Option<&str>),
+        message: &str,
+    ) -> Option<Entry> {
+        let (rule, file) = (names.share(rule)?, names.share(file)?);
+        let function = match function {
+            Some(function) => Some(names.share(function)?),
+            None => None,
+        };
+        Some(Entry { count: 0, rule, file, function, message: message.into() })
+    }
+}
+
+/// A line of the file.
+#[derive(Serialize)]
+struct Written<'e> {
+    /// 32 hexadecimal digits.
+    identity: String,
+    count: u64,
+    rule: &'e str,
+    file: &'e str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<&'e str>,
+    message: &'e str,
 }
 
 impl Baseline {
@@ -60,7 +86,7 @@ impl Baseline {
         if to_root.is_empty() {
             to_root.push('.');
         }
-        Baseline { entries: BTreeMap::new(), root: Root::of(root, working), to_root }
+        Baseline { root: Root::of(root, working), to_root, ..Baseline::default() }
     }
 
     /// Takes `root` for the folder that paths are relative to or, without one, the folder that the file names; it is in
@@ -93,14 +119,16 @@ impl Baseline {
         }
         let symbol = finding.function.as_ref().and_then(|of| of.symbol.as_ref());
         let symbol = symbol.or_else(|| finding.code.as_ref().and_then(|of| of.symbol.as_ref()));
-        let entry = self.entries.entry(identity).or_insert_with(|| Entry {
-            identity: identity.to_string(),
-            count: 0,
-            rule: finding.rule.to_string(),
-            file: file.name().to_owned(),
-            function: symbol.map(ToString::to_string),
-            message: finding.message.to_string(),
-        });
+        let entry = match Arc::make_mut(&mut self.entries).entry(identity) {
+            btree_map::Entry::Occupied(known) => known.into_mut(),
+            btree_map::Entry::Vacant(place) => {
+                let texts = (&*finding.rule, file.name(), symbol.map(|symbol| &**symbol));
+                match Entry::new(&mut self.names, texts, &finding.message.to_string()) {
+                    Some(entry) => place.insert(entry),
+                    None => return,
+                }
+            }
+        };
         entry.count = entry.count.saturating_add(finding.weight());
     }
 
@@ -112,18 +140,24 @@ impl Baseline {
 
     /// Takes up to `weight` findings with this identity. Returns whether all of them were there.
     pub(crate) fn take(&mut self, identity: Identity, weight: u64) -> bool {
-        match self.entries.get_mut(&identity) {
-            Some(entry) if entry.count >= weight => {
-                entry.count -= weight;
+        let Some(entry) = self.entries.get(&identity) else { return false };
+        let taken = self.taken.get(&identity).copied().unwrap_or_default().checked_add(weight);
+        match taken.filter(|taken| *taken <= entry.count) {
+            Some(taken) => {
+                self.taken.insert(identity, taken);
                 true
             }
-            _ => false,
+            None => false,
         }
     }
 
-    /// The findings that were not taken.
-    pub(crate) fn rest(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.values().filter(|entry| entry.count > 0)
+    /// The findings that were not taken, and how many.
+    pub(crate) fn rest(&self) -> impl Iterator<Item = (&Entry, u64)> {
+        self.entries.iter().filter_map(|(identity, entry)| {
+            let taken = self.taken.get(identity).copied().unwrap_or_default();
+            let rest = entry.count.saturating_sub(taken);
+            (rest > 0).then_some((entry, rest))
+        })
     }
 
     /// The files of its findings, without versions.
@@ -134,11 +168,11 @@ impl Baseline {
     /// Reads a file.
     ///
     /// # Errors
-    /// Returns a message if the text is no baseline.
-    pub fn read(text: &str) -> Result<Baseline, String> {
-        let document: Document =
-            serde_json::from_str(text).map_err(|error| format!("it is no baseline: {error}"))?;
-        let root = match document.sframe_check_baseline {
+    /// Returns a message if it cannot be read or is no baseline, or if it has more than 1,000,000 findings, 1 GiB, a text
+    /// of more than 1 MiB, or more than 256 MiB of different names.
+    pub fn read(stream: impl Read) -> Result<Baseline, String> {
+        let document = read::document(stream, MOST)?;
+        let root = match document.format {
             AS_TYPED => Root::default(),
             FORMAT => Root::of(Path::new("/"), Path::new("/")),
             version => {
@@ -147,15 +181,9 @@ impl Baseline {
                 ));
             }
         };
-        let mut entries = BTreeMap::new();
-        for entry in document.findings {
-            let identity = Identity::parse(&entry.identity);
-            let identity = identity.ok_or_else(|| {
-                format!("\"{}\" is no identity of 32 hexadecimal digits", entry.identity)
-            })?;
-            entries.insert(identity, entry);
-        }
-        Ok(Baseline { entries, root, to_root: document.root })
+        let Document { root: to_root, entries, .. } = document;
+        let entries = Arc::new(entries);
+        Ok(Baseline { entries, root, to_root, ..Baseline::default() })
     }
 
     /// Writes a file, with one finding on each line, sorted, so that changes of it can be reviewed.
@@ -163,14 +191,24 @@ impl Baseline {
     /// # Errors
     /// Returns an error if writing fails.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut entries: Vec<&Entry> = self.entries.values().collect();
-        entries.sort_by_key(|entry| (&entry.file, &entry.rule, &entry.function, &entry.identity));
+        let mut entries: Vec<_> = self.entries.iter().collect();
+        entries.sort_by_key(|(identity, entry)| {
+            (&entry.file, &entry.rule, &entry.function, *identity)
+        });
         write!(out, "{{\"sframe_check_baseline\":{FORMAT},\"root\":")?;
         serde_json::to_writer(&mut *out, &self.to_root)?;
         write!(out, ",\"findings\":[")?;
-        for (place, entry) in entries.into_iter().enumerate() {
+        for (place, (identity, entry)) in entries.into_iter().enumerate() {
             out.write_all(if place == 0 { b"\n" } else { b",\n" })?;
-            serde_json::to_writer(&mut *out, entry)?;
+            let written = Written {
+                identity: identity.to_string(),
+                count: entry.count,
+                rule: &entry.rule,
+                file: &entry.file,
+                function: entry.function.as_deref(),
+                message: &entry.message,
+            };
+            serde_json::to_writer(&mut *out, &written)?;
         }
         writeln!(out, "\n]}}")?;
         out.flush()

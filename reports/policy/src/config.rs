@@ -6,12 +6,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobMatcher};
 use jiff::civil::Date;
 use serde::Deserialize;
+use sframe_input::pattern::{Pattern, PatternRoom, Wildcards, quoted};
+use sframe_input::{open_file, plain_error, read_named, read_up_to};
+use sframe_record::text::printable_path;
 use toml::Spanned;
 
-use crate::pattern::RulePattern;
+use crate::pattern::{NoSuchRule, RulePattern};
 use crate::policy::{Known, Policy};
 use crate::suppression::Suppression;
 
@@ -35,34 +37,56 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// The nearest `sframe-check.toml`, in `folder` or above it.
-#[must_use]
-pub fn find(folder: &Path) -> Option<PathBuf> {
-    folder.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file())
-}
-
-/// Reads a configuration.
+/// The nearest `sframe-check.toml`, in `folder` or above it: whatever has that name, whether or not it is a file.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read, is larger than 1 MiB, or is no valid configuration.
-pub fn read(path: &Path) -> Result<Policy, ConfigError> {
-    let place = path.display().to_string();
-    let failed = |message: String| ConfigError { place: place.clone(), message };
-    let size = fs::metadata(path).map_err(|error| failed(plain(&error)))?.len();
-    if size > MOST {
-        return Err(failed(format!("the file has {size} bytes, and may have {MOST}")));
+/// Returns an error if it is unknown whether a folder has one.
+pub fn find(folder: &Path) -> Result<Option<PathBuf>, ConfigError> {
+    for path in folder.ancestors().map(|folder| folder.join(NAME)) {
+        match fs::symlink_metadata(&path) {
+            Ok(_) => return Ok(Some(path)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(unusable(&path, &error)),
+        }
     }
-    let text = fs::read_to_string(path).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData => failed("it is no configuration: it is not text".to_owned()),
-        _ => failed(plain(&error)),
-    })?;
-    parse(&place, &text)
+    Ok(None)
 }
 
-/// The message of an error without its number.
-fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
+/// Reads a configuration that [`find`] has found, which has to be a regular file or a link to one.
+///
+/// # Errors
+/// Returns an error if it cannot be read, is larger than 1 MiB, or is no valid configuration.
+pub fn read_found(path: &Path) -> Result<Policy, ConfigError> {
+    let bytes = open_file(path).and_then(|file| read_up_to(file, MOST));
+    parse_bytes(path, bytes.map_err(|error| unusable(path, &error))?)
+}
+
+/// Reads a configuration that the user has named, which may be a pipe.
+///
+/// # Errors
+/// Returns an error if it cannot be read, is larger than 1 MiB, or is no valid configuration.
+pub fn read(path: &Path) -> Result<Policy, ConfigError> {
+    let failed = |error| ConfigError { place: printable_path(path), message: plain_error(&error) };
+    parse_bytes(path, read_named(path, MOST).map_err(failed)?)
+}
+
+/// A configuration that nobody has named cannot be used.
+fn unusable(path: &Path, error: &io::Error) -> ConfigError {
+    let why = plain_error(error);
+    let message =
+        format!("the configuration cannot be read: {why} (--no-config checks without it)");
+    ConfigError { place: printable_path(path), message }
+}
+
+fn parse_bytes(path: &Path, bytes: Vec<u8>) -> Result<Policy, ConfigError> {
+    let place = printable_path(path);
+    match String::from_utf8(bytes) {
+        Ok(text) => parse(&place, &text),
+        Err(_) => {
+            let message = "it is no configuration: it is not text".to_owned();
+            Err(ConfigError { place, message })
+        }
+    }
 }
 
 /// The file.
@@ -110,12 +134,13 @@ fn parse(name: &str, text: &str) -> Result<Policy, ConfigError> {
             other => return Err(at(known.span(), not_a_level(other))),
         });
     }
+    let mut room = PatternRoom::default();
     // In the order of the file: later ones win.
     let mut levels: Vec<_> = config.rules.into_iter().collect();
     levels.sort_by_key(|(pattern, _)| pattern.span().start);
     for (pattern, level) in levels {
-        let selects: RulePattern =
-            pattern.get_ref().parse().map_err(|error| at(pattern.span(), format!("{error}")))?;
+        let selects = rules(pattern.get_ref(), &mut room);
+        let selects = selects.map_err(|message| at(pattern.span(), message))?;
         match level.get_ref().as_str() {
             "allow" => policy.allow(selects),
             "warn" => policy.warn(selects),
@@ -126,7 +151,7 @@ fn parse(name: &str, text: &str) -> Result<Policy, ConfigError> {
     for suppress in config.suppress {
         let span = suppress.span();
         let place = at(span.clone(), String::new()).place;
-        let suppression = suppression(suppress.into_inner(), place);
+        let suppression = suppression(suppress.into_inner(), place, &mut room);
         policy.suppress(suppression.map_err(|message| at(span, message))?);
     }
     Ok(policy)
@@ -136,7 +161,11 @@ fn not_a_level(text: &str) -> String {
     format!("\"{text}\" is no level: allowed are \"allow\", \"warn\" and \"deny\"")
 }
 
-fn suppression(suppress: Suppress, place: String) -> Result<Suppression, String> {
+fn suppression(
+    suppress: Suppress,
+    place: String,
+    room: &mut PatternRoom,
+) -> Result<Suppression, String> {
     let Suppress { reason, rule, known, path, section, function, build_id, expires } = suppress;
     if reason.trim().is_empty() {
         return Err("a suppression needs a reason".to_owned());
@@ -147,8 +176,7 @@ fn suppression(suppress: Suppress, place: String) -> Result<Suppression, String>
     if let Some(known) = known.as_deref().filter(|known| sframe_defects::find(known).is_none()) {
         return Err(format!("\"{known}\" is no known defect: `explain --list-known` lists them"));
     }
-    let rule = rule.or(known).map(|text| text.parse::<RulePattern>());
-    let rule = rule.transpose().map_err(|error| error.to_string())?;
+    let rule = rule.or(known).map(|text| rules(&text, room)).transpose()?;
     let is_any = path.is_none() && section.is_none() && function.is_none() && build_id.is_none();
     if is_any && rule.is_none() {
         let needed = "`rule`, `known`, `path`, `section`, `function` or `build-id`";
@@ -160,21 +188,27 @@ fn suppression(suppress: Suppress, place: String) -> Result<Suppression, String>
     Ok(Suppression {
         reason,
         rule,
-        path: glob(path)?,
-        section: glob(section)?,
-        function: glob(function)?,
+        path: glob(path, room)?,
+        section: glob(section, room)?,
+        function: glob(function, room)?,
         build_id,
         expires: expires.map(date).transpose()?,
         place,
     })
 }
 
-fn glob(pattern: Option<String>) -> Result<Option<GlobMatcher>, String> {
-    let Some(pattern) = pattern else { return Ok(None) };
-    let glob = GlobBuilder::new(&pattern).literal_separator(pattern.contains('/')).build();
-    let glob =
-        glob.map_err(|error| format!("\"{pattern}\" is no valid pattern: {}", error.kind()))?;
-    Ok(Some(glob.compile_matcher()))
+/// A pattern that selects rules.
+fn rules(text: &str, room: &mut PatternRoom) -> Result<RulePattern, String> {
+    room.take(text).map_err(|error| quoted(text, &error))?;
+    text.parse().map_err(|error: NoSuchRule| error.to_string())
+}
+
+/// A pattern of paths or names; with a slash, wildcards match within names.
+fn glob(text: Option<String>, room: &mut PatternRoom) -> Result<Option<Pattern>, String> {
+    let Some(text) = text else { return Ok(None) };
+    let within = if text.contains('/') { Wildcards::WithinNames } else { Wildcards::Any };
+    let pattern = room.take(&text).and_then(|()| Pattern::new(&text, within));
+    pattern.map(Some).map_err(|error| quoted(&text, &error))
 }
 
 /// A date, which may be in quotes.
@@ -234,7 +268,7 @@ mod tests {
             ("[[suppress]]\nreason = \" \"\nrule = \"fp-lost\"", 1, "needs a reason"),
             ("[[suppress]]\nreason = \"x\"", 1, "at least one of"),
             ("[[suppress]]\nreason = \"x\"\nknown = \"y\"", 1, "no known defect"),
-            ("[[suppress]]\nreason = \"x\"\npath = \"[\"", 1, "no valid pattern"),
+            ("[[suppress]]\nreason = \"x\"\npath = \"[\"", 1, "not a valid pattern"),
             (
                 "[[suppress]]\nreason = \"x\"\npath = \"a\"\nexpires = 2027-01-31T00:00:00Z",
                 1,

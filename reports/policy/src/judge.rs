@@ -215,16 +215,16 @@ impl Judge {
 
     fn baseline_notes(&self) -> Vec<String> {
         let rest = self.policy.baseline.iter().flat_map(Baseline::rest);
-        let is_checked = |entry: &&Entry| {
+        let is_checked = |(entry, _): &(&Entry, u64)| {
             let is_met = self
                 .baseline_files
                 .get(&FileIdentity::without_versions(&entry.file))
                 .is_some_and(|met| *met);
-            is_met && !self.unchecked.contains(entry.rule.as_str())
+            is_met && !self.unchecked.contains(&*entry.rule)
         };
-        let (fixed, open): (Vec<&Entry>, Vec<&Entry>) = rest.partition(is_checked);
+        let (fixed, open): (Vec<_>, Vec<_>) = rest.partition(is_checked);
         let mut notes: Vec<String> =
-            fixed.iter().take(FIXED).map(|entry| fixed_note(entry)).collect();
+            fixed.iter().take(FIXED).map(|(entry, rest)| fixed_note(entry, *rest)).collect();
         if self.policy.baseline.as_ref().is_some_and(Baseline::is_as_typed) {
             notes.push(
                 "the baseline has format 1, which holds paths as they were typed: write it again, so that it \
@@ -247,9 +247,10 @@ impl Judge {
     }
 }
 
-fn fixed_note(Entry { rule, file, function, count, .. }: &Entry) -> String {
+fn fixed_note(Entry { rule, file, function, .. }: &Entry, count: u64) -> String {
     let function = function.as_deref().map(|name| format!(" in {}", printable(name)));
-    let (rule, file, function) = (printable(rule), printable(file), function.unwrap_or_default());
-    let times = if *count == 1 { String::new() } else { format!(", {count} times") };
+    let (rule, file, function) =
+        (printable(&**rule), printable(&**file), function.unwrap_or_default());
+    let times = if count == 1 { String::new() } else { format!(", {count} times") };
     format!("fixed: {rule} in {file}{function}{times}")
 }

@@ -29,7 +29,9 @@ mod policy;
 mod suppression;
 
 pub use baseline::Baseline;
-pub use config::{ConfigError, find as find_config, read as read_config};
+pub use config::{
+    ConfigError, find as find_config, read as read_config, read_found as read_found_config,
+};
 pub use judge::Judge;
 pub use judging::Judging;
 pub use pattern::{NoSuchRule, RulePattern};

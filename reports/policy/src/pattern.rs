@@ -3,36 +3,42 @@
 use std::fmt;
 use std::str::FromStr;
 
-use globset::{Glob, GlobMatcher};
+use sframe_input::pattern::{Pattern, PatternError, Wildcards, quoted};
 use sframe_record::catalogue;
 
 /// Selects rules by name, group or glob, or a known defect by its identifier.
 #[derive(Clone, Debug)]
 pub struct RulePattern {
+    text: String,
     selects: Selects,
 }
 
 #[derive(Clone, Debug)]
 enum Selects {
-    Rule(String),
-    Group(String),
-    Rules(Box<GlobMatcher>),
-    Defect(String),
+    Rule,
+    Group,
+    Rules(Box<Pattern>),
+    Defect,
 }
 
-/// No rule, group or known defect has this name.
+/// No rule, group or known defect has this name, and it is no pattern that matches a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSuchRule {
     pattern: String,
+    /// Why it cannot be a pattern.
+    error: Option<PatternError>,
 }
 
 impl fmt::Display for NoSuchRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "\"{}\" is no rule, group or known defect, and no pattern that matches a rule: `explain` lists them",
-            self.pattern
-        )
+        match &self.error {
+            None | Some(PatternError::Invalid(_)) => write!(
+                f,
+                "\"{}\" is no rule, group or known defect, and no pattern that matches a rule: `explain` lists them",
+                self.pattern
+            ),
+            Some(error) => f.write_str(&quoted(&self.pattern, error)),
+        }
     }
 }
 
@@ -43,39 +49,47 @@ impl FromStr for RulePattern {
 
     fn from_str(text: &str) -> Result<RulePattern, NoSuchRule> {
         let selects = if catalogue::find(text).is_some() {
-            Selects::Rule(text.to_owned())
+            Selects::Rule
         } else if catalogue::all().any(|rule| rule.group.name() == text) {
-            Selects::Group(text.to_owned())
+            Selects::Group
         } else if sframe_defects::find(text).is_some() {
-            Selects::Defect(text.to_owned())
+            Selects::Defect
         } else {
-            let glob = Glob::new(text).ok().map(|glob| glob.compile_matcher());
-            let some = |glob: &GlobMatcher| catalogue::all().any(|rule| glob.is_match(rule.name));
-            let none = || NoSuchRule { pattern: text.to_owned() };
-            Selects::Rules(Box::new(glob.filter(some).ok_or_else(none)?))
+            let none = |error| NoSuchRule { pattern: text.to_owned(), error };
+            let pattern = Pattern::new(text, Wildcards::Any).map_err(|error| none(Some(error)))?;
+            if !catalogue::all().any(|rule| pattern.is_match(rule.name)) {
+                return Err(none(None));
+            }
+            Selects::Rules(Box::new(pattern))
         };
-        Ok(RulePattern { selects })
+        Ok(RulePattern { text: text.to_owned(), selects })
     }
 }
 
 impl RulePattern {
+    /// The pattern as it was written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Whether it selects the rule.
     #[must_use]
     pub fn selects_rule(&self, rule: &str) -> bool {
         match &self.selects {
-            Selects::Rule(name) => name == rule,
-            Selects::Group(group) => {
-                catalogue::find(rule).is_some_and(|rule| rule.group.name() == group)
+            Selects::Rule => self.text == rule,
+            Selects::Group => {
+                catalogue::find(rule).is_some_and(|rule| rule.group.name() == self.text)
             }
-            Selects::Rules(glob) => glob.is_match(rule),
-            Selects::Defect(_) => false,
+            Selects::Rules(pattern) => pattern.is_match(rule),
+            Selects::Defect => false,
         }
     }
 
     /// Whether it selects the known defect.
     #[must_use]
     pub fn selects_defect(&self, defect: &str) -> bool {
-        matches!(&self.selects, Selects::Defect(id) if id == defect)
+        matches!(self.selects, Selects::Defect) && self.text == defect
     }
 }
 

@@ -1,7 +1,7 @@
 //! Suppressions: findings that a project has looked at, and that do not count.
 
-use globset::GlobMatcher;
 use jiff::civil::Date;
+use sframe_input::Pattern;
 use sframe_record::{Finding, Record};
 
 use crate::pattern::RulePattern;
@@ -14,11 +14,11 @@ pub struct Suppression {
     /// The rules, or the known defect.
     pub rule: Option<RulePattern>,
     /// The file: its path as typed or from the folder of the configuration, or its path in its package. Patterns without a slash match the file name.
-    pub path: Option<GlobMatcher>,
+    pub path: Option<Pattern>,
     /// The ELF section that contains the code.
-    pub section: Option<GlobMatcher>,
+    pub section: Option<Pattern>,
     /// The symbol of the function or code.
-    pub function: Option<GlobMatcher>,
+    pub function: Option<Pattern>,
     /// The file's build-id in hexadecimal, or its beginning.
     pub build_id: Option<String>,
     /// The first day on which it has no effect.
@@ -44,7 +44,7 @@ impl Suppression {
             let is_match = |path: &str| {
                 let path = path.trim_start_matches("./");
                 let name = path.rsplit('/').next().unwrap_or(path);
-                glob.is_match(path) || !glob.glob().glob().contains('/') && glob.is_match(name)
+                glob.is_match(path) || !glob.text().contains('/') && glob.is_match(name)
             };
             is_match(&record.path)
                 || is_match(relative)
@@ -71,7 +71,7 @@ impl Suppression {
     pub(crate) fn is_about_code(&self, finding: &Finding<'_>) -> bool {
         let function = finding.function.as_ref().and_then(|of| of.symbol.as_deref());
         let symbol = function.or_else(|| finding.code.as_ref().and_then(|of| of.symbol.as_deref()));
-        let is_match = |glob: &Option<GlobMatcher>, text: Option<&str>| {
+        let is_match = |glob: &Option<Pattern>, text: Option<&str>| {
             glob.as_ref().is_none_or(|glob| text.is_some_and(|text| glob.is_match(text)))
         };
         is_match(&self.section, finding.elf_section.as_deref()) && is_match(&self.function, symbol)

@@ -7,9 +7,9 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use globset::GlobMatcher;
 use schemars::JsonSchema;
 use serde::Serialize;
+use sframe_input::Pattern;
 use sframe_policy::Known;
 use sframe_process::trace::{End, Example, ModuleTrace, Trace, WitnessTrace};
 use sframe_validator::Abi;
@@ -154,7 +154,7 @@ pub struct TracedPc {
 impl TraceReport {
     /// The report about a program. With `only`, it is about files whose paths match.
     #[must_use]
-    pub fn new(command: &[OsString], trace: &Trace, only: Option<&GlobMatcher>) -> TraceReport {
+    pub fn new(command: &[OsString], trace: &Trace, only: Option<&Pattern>) -> TraceReport {
         let (end, status, signal) = match trace.end {
             End::Exited(status) => (TraceEnd::Exited, Some(status), None),
             End::Killed(signal) => (TraceEnd::Killed, None, Some(signal)),

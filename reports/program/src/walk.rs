@@ -2,6 +2,7 @@
 
 mod answer;
 mod instruction;
+mod shared;
 mod text;
 
 use std::io::{self, Write};
@@ -16,6 +17,8 @@ use sframe_process::{CoreDump, Files, Places, Process, Thread};
 use answer::Walker;
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::{Address, Instruction, Text};
+pub use shared::SharedText;
+use shared::Texts;
 pub use text::write as write_text;
 
 /// The walks; `walk --format json` writes them.
@@ -113,13 +116,13 @@ pub struct WitnessFrame {
     pub fp: Option<Address>,
     /// The mapped file that contains the PC.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<Text<'static>>,
+    pub file: Option<SharedText>,
     /// The address that was looked up, in the file's own addresses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_address: Option<Address>,
-    /// The symbol at or before the address that was looked up.
+    /// The symbol at or before the address that was looked up. A name of more than 500 characters is cut, and ends with `…`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub symbol: Option<Text<'static>>,
+    pub symbol: Option<SharedText>,
     /// The offset in bytes from the symbol to the PC, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol_offset: Option<u64>,
@@ -140,13 +143,13 @@ pub struct WitnessFrame {
     pub caller: Option<FrameValues>,
     /// Why the walk cannot continue from here.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub end: Option<Text<'static>>,
+    pub end: Option<SharedText>,
     /// Whether the witness continues with the caller that others found.
     pub follows: bool,
     /// What the witness says about the byte before the return address, if the return address was looked up and leads to
     /// another caller.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub by_call: Option<ByCall>,
+    pub by_call: Option<Box<ByCall>>,
 }
 
 /// What a witness says about the call before a return address.
@@ -157,9 +160,9 @@ pub struct ByCall {
     /// The same in the file's own addresses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_address: Option<Address>,
-    /// The symbol at or before it.
+    /// The symbol at or before it. A name of more than 500 characters is cut, and ends with `…`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub symbol: Option<Text<'static>>,
+    pub symbol: Option<SharedText>,
     /// The offset in bytes from the symbol to the return address, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol_offset: Option<u64>,
@@ -174,7 +177,7 @@ pub struct ByCall {
     pub caller: Option<FrameValues>,
     /// Why the walk cannot continue from here.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub end: Option<Text<'static>>,
+    pub end: Option<SharedText>,
 }
 
 /// A row, with runtime addresses and the machine's names of registers.
@@ -185,11 +188,11 @@ pub struct WalkRow {
     /// The first PC after the row.
     pub end: Address,
     /// How to compute the CFA.
-    pub cfa: Text<'static>,
+    pub cfa: SharedText,
     /// How to recover the return address.
-    pub ra: Text<'static>,
+    pub ra: SharedText,
     /// How to recover the caller's frame pointer.
-    pub fp: Text<'static>,
+    pub fp: SharedText,
     /// Whether the return address is signed (AArch64).
     pub ra_signed: bool,
 }
@@ -259,7 +262,13 @@ pub fn walk_core(
     let dump = CoreDump::read(files.open(path)?, &files, places)?;
     let CoreDump { abi, threads, address_bits, mut modules, memory, mut problems } = dump;
     let rules = Rules { address_bits: address_bits.unwrap_or(rules.address_bits), ..*rules };
-    let mut walker = Walker { abi, rules: &rules, modules: &mut modules, memory: &memory };
+    let mut walker = Walker {
+        abi,
+        rules: &rules,
+        modules: &mut modules,
+        memory: &memory,
+        texts: Texts::default(),
+    };
     let threads = walker.threads(&chosen(threads, thread)?);
     problems.extend(modules.refused_debug_files().map(str::to_owned));
     files.intact()?;
@@ -291,7 +300,7 @@ pub fn walk_process(
     let threads = chosen(std::mem::take(&mut process.threads), thread)?;
     let abi = process.abi;
     let (modules, memory) = (&mut process.modules, &process.memory);
-    let threads = Walker { abi, rules, modules, memory }.threads(&threads);
+    let threads = Walker { abi, rules, modules, memory, texts: Texts::default() }.threads(&threads);
     let mut problems = std::mem::take(&mut process.problems);
     problems.extend(process.modules.refused_debug_files().map(str::to_owned));
     drop(process);

@@ -17,6 +17,8 @@ use sparse::Sparse;
 const BUFFER: usize = 1 << 16;
 /// Headers and contents are padded to multiples of this (POSIX.1-2017, "ustar Interchange Format").
 const BLOCK: usize = 512;
+/// How many bytes long names and other extensions of an archive may have together: some 1 KB for each of a million members.
+const EXTENSIONS: u64 = 1 << 30;
 
 /// Visits the members of a tar archive, with `prefix` prepended to their names.
 pub(super) fn visit(
@@ -28,6 +30,7 @@ pub(super) fn visit(
     let stream = BufReader::with_capacity(BUFFER, stream);
     let end = Cell::new(HEADERS);
     let mut archive = ::tar::Archive::new(Fenced { stream, position: 0, end: &end });
+    let mut extensions = Extensions::default();
     for entry in archive.entries()? {
         // The next iteration reads the rest of this member and the next header, then names and extensions, of which the
         // library holds in memory as many bytes as they claim to have.
@@ -38,6 +41,7 @@ pub(super) fn visit(
             entry.size()
         };
         let next = stored.checked_next_multiple_of(BLOCK as u64).unwrap_or(u64::MAX);
+        extensions.count(entry.raw_file_position(), next)?;
         end.set(entry.raw_file_position().saturating_add(next).saturating_add(2 * HEADERS));
         member(visit, place, prefix, entry)?;
     }
@@ -53,9 +57,11 @@ pub(crate) fn files(stream: &mut dyn Read, found: &mut FoundFile<'_>) -> io::Res
     let stream = BufReader::with_capacity(BUFFER, stream);
     let end = Cell::new(HEADERS);
     let mut archive = ::tar::Archive::new(Fenced { stream, position: 0, end: &end });
+    let mut extensions = Extensions::default();
     for entry in archive.entries()? {
         let entry = &mut entry?;
         let next = entry.size().checked_next_multiple_of(BLOCK as u64).unwrap_or(u64::MAX);
+        extensions.count(entry.raw_file_position(), next)?;
         end.set(entry.raw_file_position().saturating_add(next).saturating_add(2 * HEADERS));
         let name = entry.path_bytes().into_owned();
         if entry.header().entry_type().is_file() && !found(relative(&name), entry)? {
@@ -140,6 +146,29 @@ fn blob(
     Ok(())
 }
 
+/// The extensions of an archive so far.
+#[derive(Debug, Default)]
+struct Extensions {
+    bytes: u64,
+    /// The position after the content of the last member.
+    end: u64,
+}
+
+impl Extensions {
+    /// Counts those of a member whose content is `size` bytes from `start` on.
+    fn count(&mut self, start: u64, size: u64) -> io::Result<()> {
+        let headers = start.saturating_sub(self.end).saturating_sub(BLOCK as u64);
+        self.bytes = self.bytes.saturating_add(headers);
+        self.end = start.saturating_add(size);
+        if self.bytes > EXTENSIONS {
+            let why =
+                "its long names and other extensions have more than 1 GiB together, the limit";
+            return Err(io::Error::other(why));
+        }
+        Ok(())
+    }
+}
+
 /// A stream that fails past a given position, which bounds how much a reader can hold in memory.
 struct Fenced<'e, R> {
     stream: R,
@@ -157,5 +186,24 @@ impl<R: Read> Read for Fenced<'_, R> {
         let read = self.stream.read(buffer.get_mut(..length).unwrap_or_default())?;
         self.position = self.position.saturating_add(read as u64);
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extensions_are_bounded_over_the_whole_archive() {
+        let mut extensions = Extensions::default();
+        let (mut position, size) = (0, BLOCK as u64);
+        let mut member = |headers: u64| {
+            let start = position + headers + BLOCK as u64;
+            position = start + size;
+            extensions.count(start, size)
+        };
+        assert!((0..1024).all(|_| member(1 << 20).is_ok()));
+        assert!((0..1024).all(|_| member(0).is_ok()));
+        assert!(member(BLOCK as u64).is_err());
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::base::{Base, beside};
 use super::checksum::Checksum;
 use super::offer::Offer;
+use super::problems::Problem;
 use super::unpacked::{self, INDEX};
 use super::{Found, Listed, Stream, Wanted, other, stanza};
 use crate::package::tar_files;
@@ -30,11 +31,7 @@ pub(super) fn read(
             any = true;
             let mut goes_on = true;
             stanza::read(file, &mut |stanza| {
-                goes_on = match listed(base, path, stanza, wanted) {
-                    Ok(None) => true,
-                    Ok(Some(listed)) => found(Ok(listed)),
-                    Err(why) => found(Err(why)),
-                };
+                goes_on = found(listed(base, path, stanza, wanted));
                 goes_on
             })?;
             Ok(goes_on)
@@ -49,7 +46,7 @@ fn listed(
     index: &str,
     stanza: &[u8],
     wanted: &Wanted,
-) -> Result<Option<Listed>, String> {
+) -> Result<Option<Listed>, Problem> {
     let text = |key: &[u8]| {
         let mut lines = stanza.split(|byte| *byte == b'\n');
         let value = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(b":"));

@@ -7,12 +7,16 @@ use std::sync::Arc;
 use super::base::{Base, beside};
 use super::checksum::Checksum;
 use super::offer::Offer;
+use super::problems::Problem;
 use super::unpacked::{self, INDEX};
 use super::{Found, Listed, Stream, Wanted};
 use crate::package::tar_files;
+use sframe_record::text::printable;
 
 /// The maximum size of a package's description. Those of Arch have about 2 KiB.
 const DESCRIPTION: u64 = 1 << 20;
+/// How many bytes of the name of a description a message has.
+const NAME: usize = 512;
 /// The ends of the names of databases: repo-add writes one of the latter, and a link with the former name.
 const ENDS: [&str; 6] =
     [".db", ".db.tar", ".db.tar.gz", ".db.tar.bz2", ".db.tar.xz", ".db.tar.zst"];
@@ -37,13 +41,14 @@ pub(super) fn read(
             let mut text = Vec::new();
             file.take(DESCRIPTION + 1).read_to_end(&mut text)?;
             if text.len() as u64 > DESCRIPTION {
-                return Ok(found(Err("a description is longer than 1 MiB".to_owned())));
+                let about = format!(
+                    "package {}",
+                    printable(name.get(..NAME.min(name.len())).unwrap_or(name))
+                );
+                let why = "its description is longer than 1 MiB".to_owned();
+                return Ok(found(Err(Problem { about, why })));
             }
-            Ok(match listed(base, path, &String::from_utf8_lossy(&text), wanted) {
-                Ok(None) => true,
-                Ok(Some(listed)) => found(Ok(listed)),
-                Err(why) => found(Err(why)),
-            })
+            Ok(found(listed(base, path, &String::from_utf8_lossy(&text), wanted)))
         })
     })
 }
@@ -63,7 +68,7 @@ fn listed(
     database: &str,
     text: &str,
     wanted: &Wanted,
-) -> Result<Option<Listed>, String> {
+) -> Result<Option<Listed>, Problem> {
     let field = |name| values(text, name).next().unwrap_or_default();
     let groups: Vec<&str> = values(text, "GROUPS").collect();
     let offer = Offer {

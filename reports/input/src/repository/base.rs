@@ -64,8 +64,19 @@ impl Base {
     pub(super) fn open_any(&self, path: &str) -> io::Result<Option<Stream>> {
         match self.open(path) {
             Ok(stream) => Ok(Some(stream)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.is_link(path) => {
+                Ok(None)
+            }
             Err(error) => Err(error),
+        }
+    }
+
+    /// Whether there is a symbolic link at a path, which may lead to nothing.
+    fn is_link(&self, path: &str) -> bool {
+        match self {
+            Base::Folder(folder) => folder.join(path).is_symlink(),
+            #[cfg(feature = "http")]
+            Base::Web(_) => false,
         }
     }
 

@@ -35,10 +35,18 @@ impl Checksum {
         }
     }
 
-    /// The number of bytes of memory that its text takes.
-    pub(super) const fn len(&self) -> usize {
+    /// The name of its kind.
+    pub(super) fn kind(&self) -> &'static str {
         match self {
-            Checksum::Whole(_, text) | Checksum::Control(text) => text.len(),
+            Checksum::Whole(algorithm, _) => algorithm.name(),
+            Checksum::Control(_) => "control",
+        }
+    }
+
+    /// Its text, as the index writes it.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Checksum::Whole(_, text) | Checksum::Control(text) => text,
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::base::{Base, stays_inside};
 use super::checksum::Checksum;
 use super::offer::Offer;
+use super::problems::Problem;
 use super::unpacked::{self, INDEX};
 use super::{Found, Listed, MOST, Stream, Wanted, stanza};
 use crate::identity::control_field;
@@ -39,16 +40,12 @@ pub(super) fn read(
     found: &mut Found<'_>,
 ) -> io::Result<()> {
     unpacked::read(stream, INDEX, |stream| {
-        stanza::read(stream, &mut |stanza| match listed(base, stanza, wanted) {
-            Ok(None) => true,
-            Ok(Some(listed)) => found(Ok(listed)),
-            Err(why) => found(Err(why)),
-        })
+        stanza::read(stream, &mut |stanza| found(listed(base, stanza, wanted)))
     })
 }
 
 /// The package in a stanza, if it is selected.
-fn listed(base: &Arc<Base>, stanza: &[u8], wanted: &Wanted) -> Result<Option<Listed>, String> {
+fn listed(base: &Arc<Base>, stanza: &[u8], wanted: &Wanted) -> Result<Option<Listed>, Problem> {
     let field = |name: &str| control_field(stanza, name.as_bytes()).unwrap_or_default();
     let text = |name| str::from_utf8(field(name)).unwrap_or_default();
     let offer = Offer {

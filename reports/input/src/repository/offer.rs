@@ -3,8 +3,13 @@
 use std::sync::Arc;
 
 use super::base::{Base, stays_inside};
+use super::problems::Problem;
 use super::{Checksum, Listed, Wanted};
 use crate::identity::text_of;
+use crate::pattern::Pattern;
+
+/// The longest path that Linux opens (`PATH_MAX`), in bytes.
+const LONGEST: usize = 4096;
 
 /// The architectures of packages for all machines: in Debian; in Fedora and Alpine; in Arch.
 const ALL_MACHINES: [&str; 3] = ["all", "noarch", "any"];
@@ -21,14 +26,17 @@ pub(super) struct Offer<'o> {
 
 impl Offer<'_> {
     /// The size of the package, if it is selected.
-    pub(super) fn selected(&self, wanted: &Wanted) -> Result<Option<u64>, String> {
+    pub(super) fn selected(&self, wanted: &Wanted) -> Result<Option<u64>, Problem> {
         let size = self.size.parse().map_err(|_| self.because("its size is not a number"))?;
+        let is_one = |patterns: &[Pattern], text: &str| {
+            patterns.iter().any(|pattern| pattern.is_match(text))
+        };
         let in_section = wanted
             .sections
-            .as_ref()
-            .is_none_or(|globs| self.sections.iter().any(|section| globs.is_match(section)));
+            .as_deref()
+            .is_none_or(|patterns| self.sections.iter().any(|section| is_one(patterns, section)));
         let machine = self.architecture;
-        let selected = wanted.names.as_ref().is_none_or(|names| names.is_match(self.name))
+        let selected = wanted.names.as_deref().is_none_or(|patterns| is_one(patterns, self.name))
             && in_section
             && (wanted.least..=wanted.most).contains(&size)
             && (wanted.architectures.is_empty()
@@ -44,20 +52,31 @@ impl Offer<'_> {
         size: u64,
         (field, path): (&str, String),
         checksum: Checksum,
-    ) -> Result<Listed, String> {
+    ) -> Result<Listed, Problem> {
         if path.is_empty() {
             return Err(self.because(&format!("its {field} is missing")));
+        }
+        if path.len() > LONGEST {
+            return Err(
+                self.because(&format!("its {field} has more than {LONGEST} bytes, the limit"))
+            );
         }
         if !stays_inside(&path) {
             return Err(self.because(&format!("its {field} points outside the repository")));
         }
-        Ok(Listed { base: base.clone(), path, size, checksum })
+        Ok(Listed { base: base.clone(), path: plain(&path), size, checksum })
     }
 
-    /// A message about the package.
-    pub(super) fn because(&self, why: &str) -> String {
+    /// A problem about the package.
+    pub(super) fn because(&self, why: &str) -> Problem {
         let name =
             text_of(self.name.as_bytes()).unwrap_or_else(|| "without a name".to_owned().into());
-        format!("package {name}: {why}")
+        Problem { about: format!("package {name}"), why: why.to_owned() }
     }
+}
+
+/// A path without components that change nothing, so that each package has one path.
+fn plain(path: &str) -> String {
+    let parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
+    parts.collect::<Vec<_>>().join("/")
 }

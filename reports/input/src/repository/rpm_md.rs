@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::base::Base;
 use super::checksum::Checksum;
+use super::listing::Listing;
 use super::unpacked::{self, INDEX};
 use super::{Found, Stream, Wanted, other};
 use crate::package::Hashed;
@@ -42,18 +43,18 @@ pub(super) fn read(
     base: &Arc<Base>,
     repomd: Stream,
     wanted: &Wanted,
-    found: &mut dyn FnMut(&str, Result<super::Listed, String>) -> bool,
+    listing: &mut Listing<'_>,
 ) -> io::Result<()> {
     let Table { path, checksum } = repomd::primary(repomd)?;
     let mut goes_on = true;
     let read = table(base, &path, &checksum, wanted, &mut |listed| {
-        goes_on = found(&path, listed);
+        goes_on = listing.package(&path, listed);
         goes_on
     });
     if let Err(error) = read
         && goes_on
     {
-        found(&path, Err(crate::plain_error(&error)));
+        listing.failed(&path, &error);
     }
     Ok(())
 }

@@ -12,6 +12,9 @@ pub(super) fn read(stream: &mut dyn Read, found: &mut dyn FnMut(&[u8]) -> bool) 
     let mut lines = BufReader::with_capacity(BUFFER, stream);
     let mut text = Vec::new();
     loop {
+        if text.is_empty() {
+            skip_space(&mut lines)?;
+        }
         let start = text.len();
         let room = (STANZA + 1).saturating_sub(start) as u64;
         let length = lines.by_ref().take(room).read_until(b'\n', &mut text)?;
@@ -26,6 +29,19 @@ pub(super) fn read(stream: &mut dyn Read, found: &mut dyn FnMut(&[u8]) -> bool) 
             return Ok(());
         }
         text.clear();
+    }
+}
+
+/// Skips white space, of which an index may have any amount between stanzas.
+fn skip_space(lines: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let buffer = lines.fill_buf()?;
+        let all = buffer.len();
+        let space = buffer.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(all);
+        lines.consume(space);
+        if space < all || all == 0 {
+            return Ok(());
+        }
     }
 }
 

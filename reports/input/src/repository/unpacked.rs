@@ -2,11 +2,13 @@
 
 use std::io::{self, Read};
 
+use sframe_record::numbers::grouped;
+
 use super::other;
 use crate::package::unpacked;
 
-/// The maximum size of a decompressed index. Debian's largest has about 60 MB, Fedora's about 200 MB.
-pub(super) const INDEX: u64 = 4 << 30;
+/// The maximum size of a decompressed index in bytes. Debian's largest has about 60 MB, Fedora's about 200 MB.
+pub(super) const INDEX: u64 = 512 << 20;
 
 /// Hands the decompressed bytes of `stream` to `read`, which sees an error once there are more than `most`.
 pub(super) fn read(
@@ -14,11 +16,12 @@ pub(super) fn read(
     most: u64,
     read: impl FnOnce(&mut dyn Read) -> io::Result<()>,
 ) -> io::Result<()> {
-    unpacked(stream, |inner| read(&mut Bounded { inner, left: most }))
+    unpacked(stream, |inner| read(&mut Bounded { inner, most, left: most }))
 }
 
 struct Bounded<'s> {
     inner: &'s mut dyn Read,
+    most: u64,
     left: u64,
 }
 
@@ -26,7 +29,9 @@ impl Read for Bounded<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(buffer)?;
         let left = self.left.checked_sub(length as u64);
-        self.left = left.ok_or_else(|| other("it exceeds the maximum size of an index"))?;
+        self.left = left.ok_or_else(|| {
+            other(&format!("it has more than {} bytes, the limit", grouped(self.most)))
+        })?;
         Ok(length)
     }
 }

@@ -2,8 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::fs;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,8 +21,11 @@ use super::outputs::{Outputs, Shown};
 use super::{Exit, complain, interrupt};
 use crate::render::{Display as Terminal, WithProgress};
 use crate::scan::{Against, CheckOptions, Sink, scan};
-use sframe_input::{DebugPackages, Input, Selection, ahead, list, plain_error};
+use sframe_input::{
+    DebugPackages, Input, Selection, ahead, list, plain_error, read_named, read_up_to,
+};
 use sframe_record::Summary;
+use sframe_record::text::printable_path;
 
 /// The findings of each rule and file that are listed, recognised as known defects, and grouped by root cause. Further ones are
 /// counted.
@@ -214,10 +216,9 @@ pub(super) fn lasting_selection(inputs: &InputArgs) -> io::Result<Selection> {
 /// The paths in a list.
 fn read_list(name: &Path) -> io::Result<Vec<OsString>> {
     let (name, read) = if name == Path::new("-") {
-        let mut bytes = Vec::new();
-        ("standard input".to_owned(), io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes))
+        ("standard input".to_owned(), read_up_to(io::stdin().lock(), list::LARGEST))
     } else {
-        (name.display().to_string(), fs::read(name))
+        (printable_path(name), read_named(name, list::LARGEST))
     };
     let failed = |why: &dyn Display| io::Error::other(format!("--files-from: {name}: {why}"));
     let bytes = read.map_err(|error| failed(&plain_error(&error)))?;

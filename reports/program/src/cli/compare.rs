@@ -1,12 +1,12 @@
 //! `sframe-check compare OLD NEW`.
 
-use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::str;
 
 use sframe_history::changes::{self, Options, Scan};
 use sframe_history::{Comparison, Record, When, report};
+use sframe_input::open_named;
 use sframe_policy::Judge;
 use sframe_store::{NO_HASHES, ShardLine, ShardState, Store};
 
@@ -74,7 +74,7 @@ fn read(path: &Path, side: &mut Side<'_>) -> io::Result<()> {
 }
 
 fn report(path: &Path, side: &mut Side<'_>) -> io::Result<()> {
-    let input = BufReader::new(File::open(path)?);
+    let input = BufReader::new(open_named(path)?);
     let ending = report::read(input, |record| side.add(record.clone()));
     let ending = ending.map_err(io::Error::other)?;
     let scan = side.scan();

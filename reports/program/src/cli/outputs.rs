@@ -64,7 +64,7 @@ impl Outputs<'_> {
         first: Box<dyn Renderer>,
     ) -> io::Result<(Box<dyn Renderer>, Vec<OutputFile>)> {
         let root = self.root()?;
-        let mut outputs = OutputFiles::of(self.inputs());
+        let mut outputs = OutputFiles::of(self.inputs()?);
         let (mut renderers, mut files) = (vec![first], Vec::new());
         for to_file in &self.output.output {
             let (file, out) = outputs.create(&to_file.path, Content::Report)?;
@@ -91,9 +91,9 @@ impl Outputs<'_> {
     }
 
     /// The files that the command line names as inputs. Those in folders are not known yet.
-    fn inputs(self) -> impl Iterator<Item = PathBuf> {
-        let named = self.inputs.iter().map(PathBuf::from);
-        named.chain(self.policy.into_iter().flat_map(policy_files))
+    fn inputs(self) -> io::Result<impl Iterator<Item = PathBuf>> {
+        let files = self.policy.map(policy_files).transpose()?;
+        Ok(self.inputs.iter().map(PathBuf::from).chain(files.into_iter().flatten()))
     }
 
     fn to_file(

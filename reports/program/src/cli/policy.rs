@@ -1,18 +1,16 @@
 //! The policy of a command.
 
 use std::env;
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sframe_history::Root;
-use sframe_input::plain_error;
-use sframe_policy::{Baseline, Policy, find_config, read_config};
+use sframe_input::pattern::{PatternRoom, quoted};
+use sframe_input::{open_named, plain_error};
+use sframe_policy::{Baseline, Policy, find_config, read_config, read_found_config};
+use sframe_record::text::printable_path;
 
 use super::args::policy::{PolicyArgs, SeverityArgs};
-
-/// The maximum size in bytes of a baseline.
-const MOST: u64 = 1 << 30;
 
 /// The policy that the options and the configuration define.
 ///
@@ -21,7 +19,7 @@ const MOST: u64 = 1 << 30;
 pub(super) fn policy(args: &PolicyArgs) -> io::Result<Policy> {
     let mut policy = severities(&args.severities)?;
     if let Some(path) = &args.baseline {
-        let config = config(&args.severities);
+        let config = config(&args.severities)?;
         let read = baseline(path)?;
         policy.set_baseline(read.relative_to(
             config.as_deref().map(folder),
@@ -32,19 +30,21 @@ pub(super) fn policy(args: &PolicyArgs) -> io::Result<Policy> {
     Ok(policy)
 }
 
-/// The configuration that is read, if there is one.
-fn config(args: &SeverityArgs) -> Option<PathBuf> {
-    let nearest = || env::current_dir().ok().and_then(|folder| find_config(&folder));
+/// The path of the configuration that is read, if there is one.
+fn config(args: &SeverityArgs) -> io::Result<Option<PathBuf>> {
     match &args.config {
-        Some(config) => Some(config.clone()),
-        None if args.no_config => None,
-        None => nearest(),
+        Some(config) => Ok(Some(config.clone())),
+        None if args.no_config => Ok(None),
+        None => find_config(&env::current_dir()?).map_err(io::Error::other),
     }
 }
 
 /// The files of a policy.
-pub(super) fn policy_files(args: &PolicyArgs) -> Vec<PathBuf> {
-    config(&args.severities).into_iter().chain(args.baseline.clone()).collect()
+///
+/// # Errors
+/// Returns an error if it is unknown which configuration is read.
+pub(super) fn policy_files(args: &PolicyArgs) -> io::Result<Vec<PathBuf>> {
+    Ok(config(&args.severities)?.into_iter().chain(args.baseline.clone()).collect())
 }
 
 /// The folder of a file.
@@ -56,9 +56,9 @@ fn folder(file: &Path) -> &Path {
 /// without one, the working folder.
 ///
 /// # Errors
-/// Returns an error if the working folder is unknown.
+/// Returns an error if the working folder is unknown, or which configuration is read.
 pub(super) fn root(args: &PolicyArgs, written: Option<&Path>) -> io::Result<Root> {
-    let config = config(&args.severities);
+    let config = config(&args.severities)?;
     let file = config.as_deref().or(args.baseline.as_deref()).or(written);
     Ok(Root::of(file.map_or(Path::new("."), folder), &env::current_dir()?))
 }
@@ -66,9 +66,9 @@ pub(super) fn root(args: &PolicyArgs, written: Option<&Path>) -> io::Result<Root
 /// A baseline to be written to `file`.
 ///
 /// # Errors
-/// Returns an error if the working folder is unknown.
+/// Returns an error if the working folder is unknown, or which configuration is read.
 pub(super) fn new_baseline(args: &PolicyArgs, file: &Path) -> io::Result<Baseline> {
-    let config = config(&args.severities);
+    let config = config(&args.severities)?;
     let root = config.as_deref().unwrap_or(file);
     Ok(Baseline::new(folder(file), folder(root), &env::current_dir()?))
 }
@@ -79,12 +79,23 @@ pub(super) fn new_baseline(args: &PolicyArgs, file: &Path) -> io::Result<Baselin
 /// Returns an error if the configuration cannot be read.
 pub(super) fn severities(args: &SeverityArgs) -> io::Result<Policy> {
     let mut policy = Policy::default();
-    if let Some(config) = config(args) {
-        policy = read_config(&config).map_err(io::Error::other)?;
+    if let Some(config) = config(args)? {
+        let read = if args.config.is_some() { read_config } else { read_found_config };
+        policy = read(&config).map_err(io::Error::other)?;
         policy.set_root(Root::of(folder(&config), &env::current_dir()?));
     }
     if let Some(known) = args.known {
         policy.known(known.into());
+    }
+    let mut room = PatternRoom::default();
+    for (option, pattern) in
+        [("--allow", &args.allow), ("--warn", &args.warn), ("--deny", &args.deny)]
+            .into_iter()
+            .flat_map(|(option, patterns)| patterns.iter().map(move |pattern| (option, pattern)))
+    {
+        let failed =
+            |error| io::Error::other(format!("{option}: {}", quoted(pattern.text(), &error)));
+        room.take(pattern.text()).map_err(failed)?;
     }
     args.allow.iter().cloned().for_each(|pattern| policy.allow(pattern));
     args.warn.iter().cloned().for_each(|pattern| policy.warn(pattern));
@@ -93,14 +104,8 @@ pub(super) fn severities(args: &SeverityArgs) -> io::Result<Policy> {
 }
 
 fn baseline(path: &Path) -> io::Result<Baseline> {
-    let name = path.display();
-    let failed = |why: &str| io::Error::other(format!("--baseline: {name}: {why}"));
-    let file = fs::File::open(path).map_err(|error| failed(&plain_error(&error)))?;
-    let mut text = String::new();
-    let read = file.take(MOST).read_to_string(&mut text);
-    read.map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData => failed("it is no baseline: it is not text"),
-        _ => failed(&plain_error(&error)),
-    })?;
-    Baseline::read(&text).map_err(|why| failed(&why))
+    let failed =
+        |why: &str| io::Error::other(format!("--baseline: {}: {why}", printable_path(path)));
+    let file = open_named(path).map_err(|error| failed(&plain_error(&error)))?;
+    Baseline::read(file).map_err(|why| failed(&why))
 }

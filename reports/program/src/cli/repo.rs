@@ -5,16 +5,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-
 use super::args::repo::RepoArgs;
 use super::check::{debug_packages, ended, limit_memory, report, shown_options};
 use super::gates::gated;
 use super::outputs::{Outputs, Shown};
 use super::{Exit, complain, interrupt, stdout};
 use crate::scan::{CheckOptions, Sink, scan_repository};
-use sframe_input::Input;
+use sframe_input::pattern::Wildcards;
 use sframe_input::repository::{Entry, Repository, Wanted};
+use sframe_input::{Input, Pattern};
 use sframe_record::text::printable_path;
 
 pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
@@ -105,8 +104,8 @@ fn list(args: &RepoArgs, entries: impl Iterator<Item = Entry>) -> io::Result<Exi
 
 fn wanted(args: &RepoArgs) -> Result<Wanted, String> {
     Ok(Wanted {
-        names: globs(&args.name)?,
-        sections: globs(&args.section)?,
+        names: patterns(&args.name).map_err(|why| format!("--name {why}"))?,
+        sections: patterns(&args.section).map_err(|why| format!("--section {why}"))?,
         least: args.min_size,
         most: args.max_size.unwrap_or(u64::MAX),
         architectures: args.architecture.clone(),
@@ -115,14 +114,8 @@ fn wanted(args: &RepoArgs) -> Result<Wanted, String> {
     })
 }
 
-fn globs(patterns: &[String]) -> Result<Option<GlobSet>, String> {
-    let mut globs = GlobSetBuilder::new();
-    for pattern in patterns {
-        let glob = GlobBuilder::new(pattern).build();
-        globs.add(
-            glob.map_err(|error| format!("{pattern} is not a valid pattern: {}", error.kind()))?,
-        );
-    }
-    let globs = globs.build().map_err(|error| error.to_string())?;
-    Ok((!globs.is_empty()).then_some(globs))
+/// The patterns of an option; `None` if it is not given.
+fn patterns(texts: &[String]) -> Result<Option<Vec<Pattern>>, String> {
+    let patterns = Pattern::all(texts, Wildcards::Any)?;
+    Ok((!patterns.is_empty()).then_some(patterns))
 }

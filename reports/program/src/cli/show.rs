@@ -1,12 +1,12 @@
 //! `sframe-check show SCAN`.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
 use sframe_history::report;
 use sframe_html::Report;
+use sframe_input::open_named;
 use sframe_policy::{Judge, Policy};
 use sframe_record::{Record, Summary, Text};
 use sframe_store::{ShardState, Store};
@@ -100,7 +100,7 @@ fn read(
             written = record.hand_over(renderer);
         }
     };
-    let read = report::read(BufReader::new(File::open(path)?), each).map_err(io::Error::other)?;
+    let read = report::read(BufReader::new(open_named(path)?), each).map_err(io::Error::other)?;
     summary.notes = judge.notes().into_iter().map(Text::from).collect();
     let ending = if read.complete { Ending::Complete } else { Ending::Early };
     written.map(|()| (summary, ending))

@@ -8,13 +8,16 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::{ApplyError, Frame, Named, Row};
 
 use super::instruction::at;
-use super::{ByCall, FrameValues, StackLevel, ThreadWalk, WalkRow, WalkVerdict, WitnessFrame};
+use super::shared::Texts;
+use super::{
+    ByCall, FrameValues, SharedText, StackLevel, ThreadWalk, WalkRow, WalkVerdict, WitnessFrame,
+};
+use sframe_record::Address;
 use sframe_record::numbers::grouped;
-use sframe_record::text::printable;
-use sframe_record::{Address, Text};
 
-/// The largest number of frames of all threads together: a thousand threads can have 256 each. A frame takes a kilobyte.
-const MOST_FRAMES: usize = 1 << 18;
+/// The largest number of frames of all threads together: a thousand threads can have 64 each. A frame takes one to two
+/// kilobytes in memory, and up to four in JSON, because three witnesses describe it.
+const MOST_FRAMES: usize = 1 << 16;
 
 /// Walks the stacks of a process.
 pub(super) struct Walker<'w, 's, M> {
@@ -22,12 +25,13 @@ pub(super) struct Walker<'w, 's, M> {
     pub(super) rules: &'w Rules,
     pub(super) modules: &'w mut Modules<'s>,
     pub(super) memory: &'w M,
+    pub(super) texts: Texts,
 }
 
 impl<M: Memory> Walker<'_, '_, M> {
     /// The walks of these threads. If they have very many frames together, those of the last threads are shorter.
     pub(super) fn threads(&mut self, threads: &[Thread]) -> Vec<ThreadWalk> {
-        let mut left = MOST_FRAMES.max(self.rules.max_frames);
+        let mut left = MOST_FRAMES;
         let mut walks = Vec::new();
         for thread in threads {
             let walk = self.thread(thread, left);
@@ -78,24 +82,24 @@ impl<M: Memory> Walker<'_, '_, M> {
         let place = self.modules.place(step.looked_up).ok();
         let symbol = self.modules.symbol(step.looked_up);
         let after = pc.0.wrapping_sub(step.looked_up);
-        let by_call = by_call.as_ref().map(|by_call| self.by_call(by_call));
-        let name = place.map(|place| printable(self.modules.name(place.file)));
+        let by_call = by_call.as_ref().map(|by_call| Box::new(self.by_call(by_call)));
+        let file = place.map(|place| self.texts.share(self.modules.name(place.file)));
         WitnessFrame {
             witness: witness.identifier(),
             pc,
             sp,
             fp,
-            file: name.map(Text::from),
+            file,
             file_address: place.map(|place| Address(place.address)),
             symbol_offset: symbol.map(|symbol| symbol.offset.saturating_add(after)),
-            symbol: symbol.map(|symbol| symbol.name.to_string().into()),
+            symbol: symbol.map(|symbol| self.texts.share(symbol.name.bytes())),
             looked_up: Address(step.looked_up),
             function_start: statement.function.map(|(start, _)| Address(start)),
-            row: statement.row.as_ref().ok().map(|row| found_row(self.abi, row)),
+            row: statement.row.as_ref().ok().map(|row| self.row(row)),
             signal: statement.signal || step.by_kernel_frame,
             by_kernel_frame: step.by_kernel_frame,
             caller: step.caller.as_ref().map(|caller| values(self.abi, caller)),
-            end: step.end.as_ref().map(|end| self.reason(end).into()),
+            end: step.end.as_ref().map(|end| self.reason(end)),
             follows: *follows,
             by_call,
         }
@@ -110,23 +114,37 @@ impl<M: Memory> Walker<'_, '_, M> {
             looked_up: Address(looked_up),
             file_address: place.map(|place| Address(place.address)),
             symbol_offset: symbol.map(|symbol| symbol.offset.saturating_add(1)),
-            symbol: symbol.map(|symbol| symbol.name.to_string().into()),
+            symbol: symbol.map(|symbol| self.texts.share(symbol.name.bytes())),
             function_start: statement.function.map(|(start, _)| Address(start)),
-            row: statement.row.as_ref().ok().map(|row| found_row(self.abi, row)),
+            row: statement.row.as_ref().ok().map(|row| self.row(row)),
             caller: step.caller.as_ref().map(|caller| values(self.abi, caller)),
-            end: step.end.as_ref().map(|end| self.reason(end).into()),
+            end: step.end.as_ref().map(|end| self.reason(end)),
+        }
+    }
+
+    fn row(&mut self, row: &Row) -> WalkRow {
+        let Frame { cfa, ra, fp, ra_signed } = row.frame;
+        let (cfa, ra, fp) = (Named(self.abi, cfa), Named(self.abi, ra), Named(self.abi, fp));
+        WalkRow {
+            start: Address(row.start),
+            end: Address(row.end),
+            cfa: self.texts.share(cfa.to_string().as_bytes()),
+            ra: self.texts.share(ra.to_string().as_bytes()),
+            fp: self.texts.share(fp.to_string().as_bytes()),
+            ra_signed,
         }
     }
 
     /// Why a walk ends, for people.
-    fn reason(&self, end: &End) -> String {
-        match end {
+    fn reason(&mut self, end: &End) -> SharedText {
+        let reason = match end {
             End::TooManyFrames(most) if *most < self.rules.max_frames => {
                 let most = grouped(MOST_FRAMES as u64);
                 format!("the walks of all threads together are limited to {most} frames")
             }
             end => end.reason(self.abi),
-        }
+        };
+        self.texts.share(reason.as_bytes())
     }
 }
 
@@ -135,18 +153,6 @@ fn values(abi: Abi, frame: &Cursor) -> FrameValues {
         pc: Address(frame.pc),
         sp: frame.sp(abi).map(Address),
         fp: frame.fp(abi).map(Address),
-    }
-}
-
-fn found_row(abi: Abi, row: &Row) -> WalkRow {
-    let Frame { cfa, ra, fp, ra_signed } = row.frame;
-    WalkRow {
-        start: Address(row.start),
-        end: Address(row.end),
-        cfa: Named(abi, cfa).to_string().into(),
-        ra: Named(abi, ra).to_string().into(),
-        fp: Named(abi, fp).to_string().into(),
-        ra_signed,
     }
 }
 

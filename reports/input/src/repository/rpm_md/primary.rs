@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::super::base::Base;
 use super::super::checksum::Checksum;
 use super::super::offer::Offer;
+use super::super::problems::Problem;
 use super::super::{Found, Listed, Wanted};
 use super::Location;
 use super::xml::{self, Event};
@@ -47,11 +48,7 @@ pub(super) fn read(
             Event::End("metadata/package/checksum", text) => package.checksum.1 = text.to_owned(),
             Event::End("metadata/package/format/group", text) => package.group = text.to_owned(),
             Event::End("metadata/package", _) => {
-                return Ok(match package.listed(base, wanted) {
-                    Ok(None) => true,
-                    Ok(Some(listed)) => found(Ok(listed)),
-                    Err(why) => found(Err(why)),
-                });
+                return Ok(found(package.listed(base, wanted)));
             }
             Event::Start(..) | Event::End(..) => {}
         }
@@ -61,7 +58,7 @@ pub(super) fn read(
 
 impl Fields {
     /// The package, if it is selected.
-    fn listed(&self, base: &Arc<Base>, wanted: &Wanted) -> Result<Option<Listed>, String> {
+    fn listed(&self, base: &Arc<Base>, wanted: &Wanted) -> Result<Option<Listed>, Problem> {
         let offer = Offer {
             name: &self.name,
             sections: &[&self.group],

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-use globset::{Glob, GlobMatcher};
+use sframe_input::Pattern;
+use sframe_input::pattern::{PatternError, Wildcards};
 use sframe_policy::Known;
 
 use super::DocumentFormat;
@@ -52,7 +53,7 @@ pub(in crate::cli) struct TraceArgs {
     pub(in crate::cli) time_limit: Option<u64>,
     /// Report only about files whose paths match this pattern
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
-    pub(in crate::cli) only: Option<GlobMatcher>,
+    pub(in crate::cli) only: Option<Pattern>,
     /// How wrong rows that are cases of known defects of assemblers and linkers count
     ///
     /// `explain --list-known` lists them.
@@ -97,6 +98,6 @@ impl From<KnownRows> for Known {
     }
 }
 
-fn pattern(text: &str) -> Result<GlobMatcher, String> {
-    Ok(Glob::new(text).map_err(|error| error.to_string())?.compile_matcher())
+fn pattern(text: &str) -> Result<Pattern, PatternError> {
+    Pattern::new(text, Wildcards::Any)
 }

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use sframe_process::Witness;
-use sframe_record::{Address, Text};
+use sframe_record::Address;
 
 use super::{DIFFERENT, name};
-use crate::walk::{ByCall, FrameValues, StackLevel, ThreadWalk, WalkRow, WitnessFrame};
+use crate::walk::{ByCall, FrameValues, SharedText, StackLevel, ThreadWalk, WalkRow, WitnessFrame};
 
 /// Explains why the witnesses part at `level`.
 pub(super) fn write_parting(
@@ -62,7 +62,7 @@ pub(super) fn astray(level: &StackLevel) -> Option<&'static str> {
 }
 
 fn with_call(frame: &WitnessFrame) -> Option<(&WitnessFrame, &ByCall)> {
-    frame.by_call.as_ref().map(|by_call| (frame, by_call))
+    frame.by_call.as_deref().map(|by_call| (frame, by_call))
 }
 
 /// Explains why the walk goes astray at `level`.
@@ -73,7 +73,7 @@ pub(super) fn write_astray(out: &mut dyn Write, level: &StackLevel) -> io::Resul
         return Ok(());
     };
     writeln!(out, "  {DIFFERENT}the walk goes astray at #{}{DIFFERENT:#}: {reason}", level.depth)?;
-    let place = |symbol: &Option<Text<'_>>, offset: Option<u64>, address: Option<Address>| {
+    let place = |symbol: &Option<SharedText>, offset: Option<u64>, address: Option<Address>| {
         let symbol = match (symbol, offset) {
             (None, _) => "?".to_owned(),
             (Some(symbol), None | Some(0)) => symbol.to_string(),
