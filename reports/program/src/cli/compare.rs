@@ -8,12 +8,13 @@ use std::str;
 use sframe_history::changes::{self, Options, Scan};
 use sframe_history::{Comparison, Record, When, report};
 use sframe_policy::Judge;
-use sframe_store::{NO_HASHES, ShardLine, ShardState, Store};
+use sframe_store::{ShardLine, Store};
 
 use super::args::stored::{CompareArgs, CompareFormat};
 use super::place::StorePlace;
 use super::policy::severities;
-use super::{Exit, complain, styled_stdout};
+use super::records::{Readable, readable};
+use super::{Exit, styled_stdout};
 use crate::stored::Result;
 
 pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
@@ -86,19 +87,8 @@ fn report(path: &Path, side: &mut Side<'_>) -> io::Result<()> {
 /// shards are unknown, and are not reported as removed.
 fn store(folder: &Path, name: &Path, side: &mut Side<'_>) -> Result<()> {
     let store = Store::open(folder)?;
-    let merged = store.run().totals.is_some();
-    let mut sound = true;
-    if store.lacks_hashes() {
-        complain(&format!("{}: {NO_HASHES}", name.display()))?;
-    }
-    for shard in 0..store.manifest().shards() {
-        let state = store.state(shard)?;
-        if !matches!(state, ShardState::Whole(_)) {
-            sound = false;
-            let remedy = "scan it again, and merge the store";
-            complain(&format!("{}: shard {shard} is {state}: {remedy}", name.display()))?;
-            continue;
-        }
+    let Readable { shards, merged, sound } = readable(&store, name)?;
+    for shard in shards {
         let mut reader = store.read(shard)?;
         while let Some(line) = reader.next_line()? {
             if let ShardLine::Record(line) = line {

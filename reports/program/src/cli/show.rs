@@ -9,7 +9,7 @@ use sframe_history::report;
 use sframe_html::Report;
 use sframe_policy::{Judge, Policy};
 use sframe_record::{Record, Summary, Text};
-use sframe_store::{ShardState, Store};
+use sframe_store::Store;
 
 use super::args::Format;
 use super::args::policy::GateArgs;
@@ -18,6 +18,7 @@ use super::output_file::OutputFile;
 use super::outputs::{Outputs, Shown};
 use super::place::StorePlace;
 use super::policy::policy;
+use super::records::{Readable, readable};
 use super::{Exit, complain, gates, stdout};
 use crate::render::{Html, Nothing, Renderer};
 use crate::stored::{self, Result};
@@ -75,7 +76,7 @@ enum Ending {
     Complete,
     /// The scan was interrupted.
     Early,
-    /// The scan was complete, but parts of its store cannot be read any longer.
+    /// Parts of its store cannot be read, or contradict the rest.
     Damaged,
 }
 
@@ -106,7 +107,7 @@ fn read(
     written.map(|()| (summary, ending))
 }
 
-/// Hands the records in the sound shards of a store to `renderer`, and names the other shards.
+/// Hands the records in the sound shards of a store to `renderer`, and reports the others.
 fn store(
     folder: &Path,
     name: &Path,
@@ -114,21 +115,12 @@ fn store(
     renderer: &mut dyn Renderer,
 ) -> Result<(Summary<'static>, Ending)> {
     let store = Store::open(folder)?;
-    let merged = store.run().totals.is_some();
-    let mut ending = if merged { Ending::Complete } else { Ending::Early };
-    let mut sound = Vec::new();
-    for shard in 0..store.manifest().shards() {
-        let state = store.state(shard)?;
-        if matches!(state, ShardState::Whole(_)) {
-            sound.push(shard);
-            continue;
-        }
-        if merged {
-            ending = Ending::Damaged;
-        }
-        let unknown = "its files are not shown";
-        complain(&format!("{}: shard {shard} is {state}: {unknown}", name.display()))?;
-    }
-    let summary = stored::summary(&store, sound, policy, renderer)?;
+    let Readable { shards, merged, sound } = readable(&store, name)?;
+    let ending = match (merged, sound) {
+        (_, false) => Ending::Damaged,
+        (true, true) => Ending::Complete,
+        (false, true) => Ending::Early,
+    };
+    let summary = stored::summary(&store, shards, policy, renderer)?;
     Ok((summary, ending))
 }
