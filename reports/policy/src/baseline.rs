@@ -166,11 +166,11 @@ impl Baseline {
         let mut entries: Vec<&Entry> = self.entries.values().collect();
         entries.sort_by_key(|entry| (&entry.file, &entry.rule, &entry.function, &entry.identity));
         write!(out, "{{\"sframe_check_baseline\":{FORMAT},\"root\":")?;
-        serde_json::to_writer(&mut *out, &self.to_root)?;
+        sframe_record::json::write(&mut *out, &self.to_root)?;
         write!(out, ",\"findings\":[")?;
         for (place, entry) in entries.into_iter().enumerate() {
             out.write_all(if place == 0 { b"\n" } else { b",\n" })?;
-            serde_json::to_writer(&mut *out, entry)?;
+            sframe_record::json::write(&mut *out, entry)?;
         }
         writeln!(out, "\n]}}")?;
         out.flush()

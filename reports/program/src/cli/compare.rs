@@ -8,6 +8,7 @@ use std::str;
 use sframe_history::changes::{self, Options, Scan};
 use sframe_history::{Comparison, Record, When, report};
 use sframe_policy::Judge;
+use sframe_record::json;
 use sframe_store::{ShardLine, Store};
 
 use super::args::stored::{CompareArgs, CompareFormat};
@@ -18,11 +19,16 @@ use super::{Exit, styled_stdout};
 use crate::stored::Result;
 
 pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
-    let name = |path: &Path| Scan { name: path.display().to_string(), ..Scan::default() };
+    let name = |path: &Path| {
+        let name = json::name(path.as_os_str().as_encoded_bytes());
+        Scan { name, ..Scan::default() }
+    };
     let policy = severities(&args.severities)?;
     let mut comparison = Comparison::new(name(&args.old), name(&args.new));
     for (when, path) in [(When::Old, &args.old), (When::New, &args.new)] {
-        let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
+        let named = |error: io::Error| {
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        };
         let side =
             &mut Side { when, comparison: &mut comparison, judge: Judge::new(policy.clone()) };
         read(path, side).map_err(named)?;

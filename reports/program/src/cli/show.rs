@@ -8,6 +8,7 @@ use std::path::Path;
 use sframe_history::report;
 use sframe_html::Report;
 use sframe_policy::{Judge, Policy};
+use sframe_record::text::printable_path;
 use sframe_record::{Record, Summary, Text};
 use sframe_store::Store;
 
@@ -31,7 +32,10 @@ pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
         )?;
         return Ok(Exit::Failure);
     }
-    let named = |path: &Path, error| io::Error::other(format!("{}: {error}", path.display()));
+    // A closed output stays recognisable.
+    let named = |path: &Path, error: io::Error| {
+        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    };
     let policy = policy(&args.policy)?;
     let shown = Shown { all: args.all, known: policy.denies_known(), findings: true };
     let gates = GateArgs::default();
@@ -46,18 +50,30 @@ pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
     let (mut renderer, files): (Box<dyn Renderer>, _) = match args.output.format {
         Format::Html => {
             let mut report = Report::default();
-            report.set_name(&scan.display().to_string());
+            report.set_name(&printable_path(scan));
             for path in earlier {
-                let (summary, _) = read(path, policy.clone(), &mut Nothing)
-                    .map_err(|error: io::Error| named(path, error))?;
-                report.add_earlier(&path.display().to_string(), &summary);
+                let mut summary = Summary::default();
+                read(path, policy.clone(), &mut summary, &mut Nothing)
+                    .map_err(|error| named(path, error))?;
+                report.add_earlier(&printable_path(path), &summary);
             }
             outputs.with(Box::new(Html::new(stdout(), report)))?
         }
         _ => outputs.renderer(None)?,
     };
-    let (summary, ending) =
-        read(scan, policy, renderer.as_mut()).map_err(|error| named(scan, error))?;
+    let mut summary = Summary::default();
+    let read = read(scan, policy, &mut summary, renderer.as_mut());
+    let ending = match read.map_err(|error| named(scan, error)) {
+        Ok(ending) => ending,
+        // What was shown already becomes a whole document.
+        Err(error) if summary.inputs > 0 && error.kind() != io::ErrorKind::BrokenPipe => {
+            let note = format!("not all of the scan could be read: {error}");
+            summary.notes.push(Text::from(note));
+            renderer.finish(&summary)?;
+            return Err(error);
+        }
+        Err(error) => return Err(error),
+    };
     renderer.finish(&summary)?;
     files.into_iter().try_for_each(OutputFile::finish)?;
     if ending == Ending::Early {
@@ -80,19 +96,20 @@ enum Ending {
     Damaged,
 }
 
-/// Hands the records of a store or report to `renderer`, and returns their sum.
+/// Hands the records of a store or report to `renderer`, and adds them to `summary`.
 fn read(
     path: &Path,
     policy: Policy,
+    summary: &mut Summary<'static>,
     renderer: &mut dyn Renderer,
-) -> io::Result<(Summary<'static>, Ending)> {
+) -> io::Result<Ending> {
     let place = StorePlace::of(path)?;
     place.fetch_merged()?;
     if place.folder().is_dir() {
-        let read = store(place.folder(), path, policy, renderer);
+        let read = store(place.folder(), path, policy, summary, renderer);
         return Ok(read.map_err(|error| place.name_in(error))?);
     }
-    let (mut summary, mut written) = (Summary::default(), Ok(()));
+    let mut written = Ok(());
     let mut judge = Judge::new(policy);
     let each = |record: &Record<'_>| {
         let record = judge.judge(record.clone());
@@ -101,10 +118,10 @@ fn read(
             written = record.hand_over(renderer);
         }
     };
-    let read = report::read(BufReader::new(File::open(path)?), each).map_err(io::Error::other)?;
+    let read = report::read(BufReader::new(File::open(path)?), each).map_err(io::Error::other);
+    written?;
     summary.notes = judge.notes().into_iter().map(Text::from).collect();
-    let ending = if read.complete { Ending::Complete } else { Ending::Early };
-    written.map(|()| (summary, ending))
+    Ok(if read?.complete { Ending::Complete } else { Ending::Early })
 }
 
 /// Hands the records in the sound shards of a store to `renderer`, and reports the others.
@@ -112,8 +129,9 @@ fn store(
     folder: &Path,
     name: &Path,
     policy: Policy,
+    summary: &mut Summary<'static>,
     renderer: &mut dyn Renderer,
-) -> Result<(Summary<'static>, Ending)> {
+) -> Result<Ending> {
     let store = Store::open(folder)?;
     let Readable { shards, merged, sound } = readable(&store, name)?;
     let ending = match (merged, sound) {
@@ -121,6 +139,6 @@ fn store(
         (true, true) => Ending::Complete,
         (false, true) => Ending::Early,
     };
-    let summary = stored::summary(&store, shards, policy, renderer)?;
-    Ok((summary, ending))
+    *summary = stored::summary(&store, shards, policy, renderer)?;
+    Ok(ending)
 }
