@@ -26,8 +26,8 @@ pub const HOSTILE: &str = "e\u{1b}[31m\u{1b}]0;t\u{7}\n::error::forged\r\n\u{9b}
 
 /// The fields whose values are no names: other values would make the record unreadable.
 const WORDS: [&str; 12] = [
-    "type", "status", "severity", "owner", "side", "elf_type", "table", "wrong", "outcome", "start",
-    "end", "address",
+    "type", "status", "severity", "owner", "side", "elf_type", "table", "wrong", "outcome",
+    "start", "end", "address",
 ];
 
 /// Checks every format.
@@ -122,7 +122,9 @@ fn compare(records: &[Record<'_>], name: &str) {
 fn pieces(name: &str) {
     let (code, cell) = (markdown::code(name), markdown::code_cell(name));
     let (plain, block) = (markdown::plain(name), markdown::block(name, "text"));
-    markup(&format!("# {plain}\n\n| | |\n|---|---|\n| {plain} | {cell} |\n\n{code} {plain}\n\n{block}\n"));
+    markup(&format!(
+        "# {plain}\n\n| | |\n|---|---|\n| {plain} | {cell} |\n\n{code} {plain}\n\n{block}\n"
+    ));
 }
 
 fn written(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
@@ -160,7 +162,8 @@ fn json(text: &str) {
 fn xml(text: &str) {
     harmless(text);
     let document = roxmltree::Document::parse(text).expect("XML");
-    let known = ["testsuites", "testsuite", "testcase", "system-out", "failure", "error", "skipped"];
+    let known =
+        ["testsuites", "testsuite", "testcase", "system-out", "failure", "error", "skipped"];
     let names = document.descendants().filter(roxmltree::Node::is_element);
     assert!(names.map(|node| node.tag_name().name()).all(|name| known.contains(&name)), "{text}");
 }

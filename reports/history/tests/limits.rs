@@ -68,7 +68,8 @@ fn many_renamed_functions_are_new_and_fixed() {
         };
         let findings: Vec<_> = (0..FUNCTIONS).map(finding).collect();
         let counts = json!([{ "rule": "r", "severity": "error", "count": FUNCTIONS }]);
-        json!({ "path": "a", "status": "checked", "counts": counts, "findings": findings }).to_string()
+        json!({ "path": "a", "status": "checked", "counts": counts, "findings": findings })
+            .to_string()
     };
     let mut comparison = Comparison::new(Scan::complete("old"), Scan::complete("new"));
     comparison.add(When::Old, &Record::parse(&file("a")).expect("a record"));

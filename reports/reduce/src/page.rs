@@ -57,11 +57,7 @@ impl fmt::Display for Page {
             }
         }
         writeln!(f, "\n{}", block(&console, "console"))?;
-        writeln!(
-            f,
-            "\n`sframe-check` says about the result:\n\n{}",
-            block(&self.finding, "text")
-        )?;
+        writeln!(f, "\n`sframe-check` says about the result:\n\n{}", block(&self.finding, "text"))?;
         section(f, "Expected", &self.expected)?;
         section(f, "Why it matters", &self.matters)?;
         match &self.workaround {

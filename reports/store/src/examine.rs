@@ -56,11 +56,7 @@ pub(crate) fn shards(manifest: &Manifest, folder: &Path) -> Result<(Status, Vec<
 }
 
 /// The totals of the store, if all shards are sound.
-pub(crate) fn sums(
-    manifest: &Manifest,
-    status: &Status,
-    totals: &[ShardTotals],
-) -> Option<Totals> {
+pub(crate) fn sums(manifest: &Manifest, status: &Status, totals: &[ShardTotals]) -> Option<Totals> {
     (status.whole.len() as u64 == u64::from(manifest.shards())).then(|| sum(manifest, totals))
 }
 

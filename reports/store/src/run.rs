@@ -9,9 +9,9 @@ use crate::durable::{self, Draft};
 use crate::error::{Error, Result};
 use crate::field::{Defect, Object};
 use crate::files::CHANGED;
+use crate::layout::RUN;
 use crate::manifest::{FORMAT, MAX_SHARDS};
 use crate::path_name::{self, PathName};
-use crate::layout::RUN;
 use crate::status::Remedy;
 use crate::{ContentHash, Counts, Key, Manifest};
 

@@ -58,10 +58,16 @@ const WRONG: [(Edit, &str); 9] = [
     (|lines| record(lines)["path"] = "/etc/passwd".into(), "line 2: a record of \"/etc/passwd\""),
     (|lines| record(lines)["path_hex"] = "61".into(), "line 2: a record of \"usr/lib/lib1.so\""),
     (|lines| item(lines)["hash"] = content(99).to_string().into(), "line 1: item 0 has the hash"),
-    (|lines| drop(item(lines).as_object_mut().map(|line| line.remove("without"))), "line 1: item 0 has neither a record"),
+    (
+        |lines| drop(item(lines).as_object_mut().map(|line| line.remove("without"))),
+        "line 1: item 0 has neither a record",
+    ),
     (|lines| item(lines)["records"] = 3.into(), "line 1: item 0 has 0 records"),
     (|lines| item(lines)["item"] = 1.into(), "line 1: item 1 is out of order"),
-    (|lines| drop(lines.remove(0)), "line 1: a record of \"usr/lib/lib1.so\" among those of item 0"),
+    (
+        |lines| drop(lines.remove(0)),
+        "line 1: a record of \"usr/lib/lib1.so\" among those of item 0",
+    ),
 ];
 
 fn record(lines: &mut [Value]) -> &mut Value {
@@ -182,7 +188,14 @@ fn links_are_no_files_of_a_store() {
     let (folder, elsewhere) = (folder("contents-links"), folder("contents-elsewhere"));
     whole(&folder, ITEMS, 1).merge().expect("whole");
     let manifest = || scan::manifest(ITEMS, 1);
-    for name in ["run.json", "manifest.ndjson.zst", "files.ndjson", "shards", "tables", "shards/00000.ndjson.zst"] {
+    for name in [
+        "run.json",
+        "manifest.ndjson.zst",
+        "files.ndjson",
+        "shards",
+        "tables",
+        "shards/00000.ndjson.zst",
+    ] {
         let (path, target) = (folder.join(name), elsewhere.join("target"));
         fs::rename(&path, &target).expect("writable");
         symlink(&target, &path).expect("writable");

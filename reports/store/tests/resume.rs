@@ -93,11 +93,8 @@ fn large_items_are_found_whole() {
         format!(r#"{{"type":"file","path":"{path}","status":"checked","x":"{x}"}}"#)
     };
     let long = "x".repeat(3 << 20);
-    let many: Vec<String> = (0..=255)
-        .cycle()
-        .take(20_000)
-        .map(|n: u8| ContentHash::of(&[n, 1]).to_string())
-        .collect();
+    let many: Vec<String> =
+        (0..=255).cycle().take(20_000).map(|n: u8| ContentHash::of(&[n, 1]).to_string()).collect();
     let mut middle = many.clone();
     middle.insert(10_000, long.clone());
     let Shard::ToDo(mut writer) = store.begin(0).expect("a shard") else { panic!("it is new") };

@@ -154,8 +154,9 @@ fn one_shard_in_a_process() {
             // Hashes do not compress.
             let (path, noise) = (scan::path_of(item), content(item));
             let path = path.display();
-            let record =
-                format!(r#"{{"type":"file","path":"{path}","status":"checked","noise":"{noise}"}}"#);
+            let record = format!(
+                r#"{{"type":"file","path":"{path}","status":"checked","noise":"{noise}"}}"#
+            );
             writer.record(record.as_bytes())?;
             writer.item_done(item, Some(content(item)), Counts::default())?;
         }

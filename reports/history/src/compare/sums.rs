@@ -338,8 +338,7 @@ impl Sums {
         }
         Changes {
             format: FORMAT,
-            worse: self.is_worse
-                || self.packages.values().any(Package::share_fell),
+            worse: self.is_worse || self.packages.values().any(Package::share_fell),
             summary: self.summary,
             rules: self.rules.into_values().filter(|rule| rule.files > 0).collect(),
             missing: missing(&self.packages, &self.loose),

@@ -26,9 +26,8 @@ pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
     let policy = severities(&args.severities)?;
     let mut comparison = Comparison::new(name(&args.old), name(&args.new));
     for (when, path) in [(When::Old, &args.old), (When::New, &args.new)] {
-        let named = |error: io::Error| {
-            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-        };
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         let side =
             &mut Side { when, comparison: &mut comparison, judge: Judge::new(policy.clone()) };
         read(path, side).map_err(named)?;

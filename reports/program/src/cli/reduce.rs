@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use sframe_input::{FileBytes, Input, archive, plain_error};
-use sframe_record::numbers::counted;
 use sframe_record::markdown::code_cell;
+use sframe_record::numbers::counted;
 use sframe_record::text::{printable, printable_path};
 use sframe_record::{Finding, Owner, Record, Status, catalogue};
 use sframe_reduce::assembler::Assembler;

@@ -86,7 +86,9 @@ impl<'m> Tally<'m> {
         if let (Some(hash), Some(planned)) = (hash, &item.hash)
             && hash != planned
         {
-            return Err(format!("item {number} has the hash {hash}, but {planned} in the manifest"));
+            return Err(format!(
+                "item {number} has the hash {hash}, but {planned} in the manifest"
+            ));
         }
         if self.without.kinds() > MAX_KINDS {
             return Err(format!("more than {MAX_KINDS} kinds without a record"));
