@@ -5,6 +5,7 @@ pub mod cfi;
 pub mod files;
 pub mod generated;
 pub mod mutated;
+pub mod names;
 pub mod packages;
 pub mod readers;
 pub mod scans;

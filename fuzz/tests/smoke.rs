@@ -44,6 +44,15 @@ fn scans() {
     seeded(COUNT, &[], targets::scans::run);
 }
 
+/// A run parses some 30 documents.
+#[test]
+fn names() {
+    let names = [targets::names::HOSTILE, "", "`", "a.so", " |", "\u{fffe}"];
+    let names: Vec<Vec<u8>> = names.iter().map(|name| name.as_bytes().to_vec()).collect();
+    names.iter().for_each(|name| targets::names::run(name));
+    seeded(COUNT / 100, &names, targets::names::run);
+}
+
 #[test]
 fn generated() {
     smoke(targets::generated::run, Vec::new());

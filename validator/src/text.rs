@@ -50,8 +50,10 @@ pub fn is_plain(character: char) -> bool {
     let turns = matches!(character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let separates = matches!(character, '\u{2028}' | '\u{2029}');
-    // The byte order mark and interlinear annotations are invisible on terminals.
-    let unseen = matches!(character, '\u{feff}' | '\u{fff9}'..='\u{fffb}');
+    // The byte order mark and interlinear annotations are invisible on terminals, and the last two are no characters, which XML
+    // does not allow (XML 1.0, 2.2).
+    let unseen =
+        matches!(character, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}');
     !(character.is_control() || turns || separates || unseen)
 }
 
@@ -108,7 +110,11 @@ mod tests {
     /// ECMA-48 and Unicode: what is invisible is escaped, and everything else is printed as it is.
     #[test]
     fn invisible_characters_are_escaped() {
-        assert!("\u{feff}\u{fff9}\u{fffb}\0\u{7f}".chars().all(|character| !is_plain(character)));
+        assert!(
+            "\u{feff}\u{fff9}\u{fffb}\u{fffe}\u{ffff}\0\u{7f}"
+                .chars()
+                .all(|character| !is_plain(character))
+        );
         assert!(" ~aé\u{fffd}\u{2027}\u{202f}\u{2065}".chars().all(is_plain));
     }
 

@@ -60,7 +60,7 @@ fn folders(corpus: &Path) -> Vec<PathBuf> {
 fn report(corpus: &Path, folder: &Path, document: bool) -> String {
     let mut out = Vec::new();
     let mut renderer: Box<dyn Renderer> = if document {
-        Box::new(JsonDocument::new(&mut out).expect("memory"))
+        Box::new(JsonDocument::new(&mut out))
     } else {
         Box::new(JsonLines::new(&mut out))
     };

@@ -29,6 +29,8 @@ pub use missing::MissingFiles;
 pub use sections::SectionChange;
 pub use text::write as write_text;
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -70,6 +72,12 @@ pub struct Changes {
     pub rules: Vec<RuleChange>,
     /// Files with changes; worst first.
     pub files: Vec<FileChange>,
+    /// The number of further files with changes: 50,000 are listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_files: u64,
+    /// Whether a change of some file, listed or not, cannot be decided.
+    #[serde(skip)]
+    pub has_undecided_files: bool,
     /// Files that the new scan does not have, by package; most files first, and those in no package last.
     pub missing: Vec<MissingFiles>,
     /// Packages with files whose coverage changed, and those whose share of code with entries fell; worst first.
@@ -89,14 +97,16 @@ impl Changes {
         self.undecided.is_empty()
             && self.summary.undecided == 0
             && self.summary.unmatched == 0
-            && self.files.iter().all(|file| file.undecided.is_empty())
+            && !self.has_undecided_files
     }
 
     /// The files to be listed: those of packages that are missing as a whole are counted.
     pub(crate) fn listed(&self) -> impl Iterator<Item = &FileChange> {
-        let whole: Vec<&MissingFiles> =
-            self.missing.iter().filter(|missing| missing.is_whole_package()).collect();
-        self.files.iter().filter(move |file| !whole.iter().any(|missing| missing.has(file)))
+        let whole = self.missing.iter().filter(|missing| missing.is_whole_package());
+        let whole: HashSet<&String> = whole.filter_map(|of| of.package.as_ref()).collect();
+        let is_of_whole =
+            move |file: &FileChange| missing::package_of(file).is_some_and(|of| whole.contains(of));
+        self.files.iter().filter(move |file| !is_of_whole(file))
     }
 
     /// Whether nothing changed and everything could be decided.
@@ -126,6 +136,9 @@ pub struct Scan {
     pub damaged: bool,
     /// The number of files and members with records.
     pub files: u64,
+    /// The number of further files, beyond the maximum, which were not compared.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub files_left: u64,
 }
 
 impl Scan {
@@ -238,4 +251,10 @@ pub struct ProducerChange {
     pub files: u64,
     /// The first few files by name.
     pub examples: Vec<String>,
+}
+
+/// Whether a count is left out.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

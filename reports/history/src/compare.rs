@@ -54,22 +54,37 @@ pub struct Comparison {
     old_files: Vec<File>,
     new_files: Vec<File>,
     strings: Strings,
+    most_files: usize,
 }
 
 impl Comparison {
+    /// The maximum number of files of each scan that are compared. A distribution has one or two million.
+    pub const MOST_FILES: usize = 4_000_000;
+
     /// Starts a comparison with the names of both scans and whether they are complete.
     #[must_use]
     pub fn new(old: Scan, new: Scan) -> Comparison {
         let strings = Strings::default();
-        Comparison { old, new, old_files: Vec::new(), new_files: Vec::new(), strings }
+        let (old_files, new_files) = (Vec::new(), Vec::new());
+        Comparison { old, new, old_files, new_files, strings, most_files: Comparison::MOST_FILES }
     }
 
-    /// Adds a record of one of the scans.
+    /// The same with another maximum number of files.
+    #[must_use]
+    pub fn within(self, most_files: usize) -> Comparison {
+        Comparison { most_files, ..self }
+    }
+
+    /// Adds a record of one of the scans. Those beyond the maximum number are counted, and the comparison is undecided.
     pub fn add(&mut self, when: When, record: &Record<'_>) {
-        let file = File::of(record, &mut self.strings);
-        match when {
-            When::Old => self.old_files.push(file),
-            When::New => self.new_files.push(file),
+        let (files, scan) = match when {
+            When::Old => (&mut self.old_files, &mut self.old),
+            When::New => (&mut self.new_files, &mut self.new),
+        };
+        if files.len() < self.most_files {
+            files.push(File::of(record, &mut self.strings));
+        } else {
+            scan.files_left = scan.files_left.saturating_add(1);
         }
     }
 
@@ -85,9 +100,12 @@ impl Comparison {
     /// The changes. The order in which records were added makes no difference.
     #[must_use]
     pub fn finish(self) -> Changes {
-        let Comparison { mut old, mut new, mut old_files, mut new_files, strings } = self;
-        old.files = old_files.len() as u64;
-        new.files = new_files.len() as u64;
+        let Comparison { mut old, mut new, mut old_files, mut new_files, strings, .. } = self;
+        for (scan, files) in [(&mut old, &old_files), (&mut new, &new_files)] {
+            scan.files = files.len() as u64;
+            // A file that is missing may be among those that were not compared.
+            scan.complete &= scan.files_left == 0;
+        }
         old_files.sort_by(|a, b| kept::order(a, b, &strings));
         new_files.sort_by(|a, b| kept::order(a, b, &strings));
         let lints = [&old_files, &new_files].map(|files| files.iter().any(File::has_lints));

@@ -29,9 +29,10 @@ pub use text::{Options, write as write_text};
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::Record;
 use crate::changes::FileName;
@@ -42,8 +43,9 @@ use sframe_record::{Finding, Owner, Severity, Wrong, with_ruling};
 /// know.
 pub const FORMAT: u32 = 1;
 
-/// The maximum number of distinct causes. In malicious files, each finding may have a different cause.
-const MOST: usize = 100_000;
+/// The maximum number of distinct causes. In malicious files, each finding may have a different cause, and each file a
+/// different rule. Further causes count for their rule, and beyond that for one of all other rules.
+const MOST: usize = 20_000;
 
 /// Collects the findings of a scan by root cause. Memory grows with the number of packages and, up to a limit, of
 /// causes, but not with the number of findings.
@@ -78,10 +80,18 @@ impl Groups {
         self.files += u64::from(!causes.is_empty());
         for (key, findings) in causes {
             self.findings = self.findings.saturating_add(findings.findings);
-            let is_known = self.causes.len() < MOST || self.causes.contains_key(&key);
-            let key = if is_known { key } else { key.without_shape() };
-            self.causes.entry(key).or_default().add(findings);
+            self.causes.entry(self.within_limit(key)).or_default().add(findings);
         }
+    }
+
+    /// The cause that counts if there are too many: that of all findings of the rule, or of all other rules.
+    fn within_limit(&self, key: Key) -> Key {
+        let fits = |key: &Key, most| self.causes.len() < most || self.causes.contains_key(key);
+        if fits(&key, MOST) {
+            return key;
+        }
+        let key = key.without_shape();
+        if fits(&key, 2 * MOST) { key } else { key.without_rule() }
     }
 
     /// The causes. The order in which records were added makes no difference.
@@ -151,7 +161,8 @@ pub struct RootCause {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Example {
     /// The file.
-    pub file: FileName,
+    #[serde(serialize_with = "shared")]
+    pub file: Arc<FileName>,
     /// The symbol of its function or code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
@@ -168,6 +179,11 @@ pub struct Example {
     pub ruling: Option<String>,
 }
 
+/// Serializes a value that several examples share.
+fn shared<S: Serializer>(file: &Arc<FileName>, to: S) -> Result<S::Ok, S::Error> {
+    file.as_ref().serialize(to)
+}
+
 impl Example {
     /// The message, and who is wrong.
     #[must_use]
@@ -181,7 +197,7 @@ impl Example {
 /// # Errors
 /// Returns an error if writing fails.
 pub fn write_json(out: &mut dyn Write, causes: &RootCauses) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, causes)?;
+    sframe_record::json::write(&mut *out, causes)?;
     writeln!(out)?;
     out.flush()
 }

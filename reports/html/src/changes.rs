@@ -76,6 +76,7 @@ pub fn write(out: &mut dyn Write, changes: &Changes) -> io::Result<()> {
         }
         files.push(rows::file(&mut strings, change, first, findings.len()));
     }
+    left.files = left.files.saturating_add(changes.more_files);
     for change in changes.files.iter().skip(MOST_FILES) {
         left.files = left.files.saturating_add(1);
         left.findings = left.findings.saturating_add(change.findings.len() as u64);

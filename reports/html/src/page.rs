@@ -120,7 +120,7 @@ impl<O: Template> Page<'_, O> {
             overview: self.overview.render().map_err(io::Error::other)?,
             version: TOOL.version,
         };
-        head.write_into(out).map_err(io::Error::other)?;
+        head.write_into(out)?;
         let json = "<script type=\"application/json\"";
         write!(out, "{json} id=\"data\">")?;
         embed::write(out, data.data)?;
@@ -130,7 +130,7 @@ impl<O: Template> Page<'_, O> {
         }
         let (licenses, version) = (LICENSES, TOOL.version);
         let tail = Tail { version, licenses, libraries: &libraries, script: &script };
-        tail.write_into(out).map_err(io::Error::other)?;
+        tail.write_into(out)?;
         out.flush()
     }
 }

@@ -196,7 +196,7 @@ impl Baseline {
             (&entry.file, &entry.rule, &entry.function, *identity)
         });
         write!(out, "{{\"sframe_check_baseline\":{FORMAT},\"root\":")?;
-        serde_json::to_writer(&mut *out, &self.to_root)?;
+        sframe_record::json::write(&mut *out, &self.to_root)?;
         write!(out, ",\"findings\":[")?;
         for (place, (identity, entry)) in entries.into_iter().enumerate() {
             out.write_all(if place == 0 { b"\n" } else { b",\n" })?;
@@ -208,7 +208,7 @@ impl Baseline {
                 function: entry.function.as_deref(),
                 message: &entry.message,
             };
-            serde_json::to_writer(&mut *out, &written)?;
+            sframe_record::json::write(&mut *out, &written)?;
         }
         writeln!(out, "\n]}}")?;
         out.flush()

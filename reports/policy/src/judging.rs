@@ -1,9 +1,9 @@
 //! What is kept of a file while its findings are judged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use sframe_history::FileIdentity;
-use sframe_record::{Finding, Record, RuleCount, Suppressed, Text};
+use sframe_record::{Finding, Record, RuleCount, Severity, Suppressed, Text};
 
 use crate::policy::Counts;
 
@@ -17,23 +17,19 @@ pub struct Judging<'r> {
     file: Option<FileIdentity>,
     /// The positions of the suppressions that are about the file.
     pub(crate) suppressions: Vec<usize>,
-    listed: Vec<Listed<'r>>,
-    /// The first suppressed findings.
-    suppressed: Vec<Suppressed<'r>>,
+    /// The numbers of findings by verdict, in the order of the first ones, of each rule and known defect.
+    listed: HashMap<RuleName<'r>, Vec<(Counts, u64)>>,
+    /// The first suppressed findings, by reason and rule.
+    suppressed: HashMap<(String, Text<'r>), Vec<Finding<'r>>>,
 }
 
-/// The findings of a rule with the same verdict.
-#[derive(Debug)]
-struct Listed<'r> {
-    rule: Text<'r>,
-    known: Option<Text<'r>>,
-    verdict: Counts,
-    weight: u64,
-}
+/// A rule, and the known defect that its findings are cases of.
+type RuleName<'r> = (Text<'r>, Option<Text<'r>>);
 
 impl<'r> Judging<'r> {
-    pub(crate) const fn new(head: Record<'r>, suppressions: Vec<usize>) -> Judging<'r> {
-        Judging { head, file: None, suppressions, listed: Vec::new(), suppressed: Vec::new() }
+    pub(crate) fn new(head: Record<'r>, suppressions: Vec<usize>) -> Judging<'r> {
+        let (listed, suppressed) = (HashMap::new(), HashMap::new());
+        Judging { head, file: None, suppressions, listed, suppressed }
     }
 
     /// The record of the file, without its findings and its tail.
@@ -50,17 +46,12 @@ impl<'r> Judging<'r> {
     /// Adds a finding with its verdict. Returns it with the severity that it has; `None` if it does not count.
     pub(crate) fn add(&mut self, mut finding: Finding<'r>, verdict: Counts) -> Option<Finding<'r>> {
         let weight = finding.weight();
-        let is_same = |of: &&mut Listed<'_>| {
-            of.rule == finding.rule && of.known == finding.known && of.verdict == verdict
-        };
-        match self.listed.iter_mut().find(is_same) {
-            Some(of) => of.weight = of.weight.saturating_add(weight),
-            None => self.listed.push(Listed {
-                rule: finding.rule.clone(),
-                known: finding.known.clone(),
-                verdict: verdict.clone(),
-                weight,
-            }),
+        let rule = (finding.rule.clone(), finding.known.clone());
+        // There are as many verdicts as suppressions and severities.
+        let verdicts = self.listed.entry(rule).or_default();
+        match verdicts.iter_mut().find(|(of, _)| *of == verdict) {
+            Some((_, of)) => *of = of.saturating_add(weight),
+            None => verdicts.push((verdict.clone(), weight)),
         }
         match verdict {
             Counts::As(severity) => {
@@ -75,17 +66,9 @@ impl<'r> Judging<'r> {
     }
 
     fn suppress(&mut self, finding: Finding<'r>, reason: String) {
-        let of_reason =
-            |of: &&mut Suppressed<'_>| of.reason.as_str() == reason && of.rule == finding.rule;
-        match self.suppressed.iter_mut().find(of_reason) {
-            Some(of) if of.findings.len() < LISTED => of.findings.push(finding),
-            Some(_) => {}
-            None => self.suppressed.push(Suppressed {
-                rule: finding.rule.clone(),
-                reason: Text::from(reason),
-                count: 0,
-                findings: vec![finding],
-            }),
+        let listed = self.suppressed.entry((reason, finding.rule.clone())).or_default();
+        if listed.len() < LISTED {
+            listed.push(finding);
         }
     }
 
@@ -98,12 +81,12 @@ impl<'r> Judging<'r> {
     ) -> (Tallies<'r>, u64) {
         let (mut tallies, mut number) = (Tallies::default(), 0_u64);
         for count in counts {
-            let of_count = |of: &&Listed<'_>| of.rule == count.rule && of.known == count.known;
             let mut rest = count.count;
-            for of in self.listed.iter().filter(of_count) {
-                let weight = of.weight.min(rest);
+            let of_count = self.listed.get(&(count.rule.clone(), count.known.clone()));
+            for (verdict, of) in of_count.into_iter().flatten() {
+                let weight = (*of).min(rest);
                 rest -= weight;
-                tallies.add(count, &of.verdict, weight);
+                tallies.add(count, verdict, weight);
             }
             if rest > 0 {
                 number = number.saturating_add(rest);
@@ -120,11 +103,10 @@ impl<'r> Judging<'r> {
     ) -> (Record<'r>, Vec<Suppressed<'r>>) {
         let mut listed = self.suppressed;
         let suppressed = tallies.into_iter().map(|((reason, rule), count)| {
-            let is_this =
-                |of: &Suppressed<'_>| of.reason.as_str() == reason && of.rule.as_str() == rule;
-            let findings = listed.iter_mut().find(|of| is_this(of));
-            let findings = findings.map(|of| std::mem::take(&mut of.findings)).unwrap_or_default();
-            Suppressed { rule: Text::from(rule), reason: Text::from(reason), count, findings }
+            let key = (reason, Text::from(rule));
+            let findings = listed.remove(&key).unwrap_or_default();
+            let (reason, rule) = key;
+            Suppressed { rule, reason: Text::from(reason), count, findings }
         });
         let suppressed = suppressed.collect();
         (self.head, suppressed)
@@ -135,6 +117,8 @@ impl<'r> Judging<'r> {
 #[derive(Debug, Default)]
 pub(crate) struct Tallies<'r> {
     counts: Vec<RuleCount<'r>>,
+    /// The positions of the counts.
+    places: HashMap<(RuleName<'r>, Severity), usize>,
     /// By reason and rule.
     pub(crate) suppressed: BTreeMap<(String, String), u64>,
 }
@@ -143,10 +127,10 @@ impl<'r> Tallies<'r> {
     fn add(&mut self, of: &RuleCount<'r>, verdict: &Counts, number: u64) {
         match verdict {
             Counts::As(severity) => {
-                let is_same = |count: &&mut RuleCount<'_>| {
-                    (&count.rule, &count.known, count.severity) == (&of.rule, &of.known, *severity)
-                };
-                match self.counts.iter_mut().find(is_same) {
+                let rule = (of.rule.clone(), of.known.clone());
+                let new = self.counts.len();
+                let place = *self.places.entry((rule, *severity)).or_insert(new);
+                match self.counts.get_mut(place) {
                     Some(count) => count.count = count.count.saturating_add(number),
                     None => self.counts.push(RuleCount {
                         severity: *severity,

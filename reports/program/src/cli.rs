@@ -19,6 +19,7 @@ mod outputs;
 mod place;
 mod policy;
 mod reassemble;
+mod records;
 mod reduce;
 mod repo;
 mod shards;

@@ -1,5 +1,8 @@
 //! The catalogue of all rules: those of the validator and those of the comparison with CFI.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use sframe_validator::rules::Rule;
 
 /// All rules, in the order in which they are listed everywhere.
@@ -8,16 +11,20 @@ pub fn all() -> impl Iterator<Item = &'static Rule> + Clone {
     validator.chain(sframe_oracle::rules::CATALOGUE).copied()
 }
 
+/// The rules by name, with their positions.
+static BY_NAME: LazyLock<HashMap<&str, (usize, &Rule)>> =
+    LazyLock::new(|| all().enumerate().map(|(place, rule)| (rule.name, (place, rule))).collect());
+
 /// The rule with this name, if there is one.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Rule> {
-    all().find(|rule| rule.name == name)
+    BY_NAME.get(name).map(|(_, rule)| *rule)
 }
 
 /// The position of the rule with this name in [`all`]; `usize::MAX` if there is none, so that unknown rules sort last.
 #[must_use]
 pub fn position(name: &str) -> usize {
-    all().position(|rule| rule.name == name).unwrap_or(usize::MAX)
+    BY_NAME.get(name).map_or(usize::MAX, |(place, _)| *place)
 }
 
 /// Rules about the tools that produced a build: every file of the build breaks them in the same way.

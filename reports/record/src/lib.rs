@@ -22,6 +22,7 @@ mod finding;
 pub mod forecast;
 mod instruction;
 pub mod json;
+pub mod markdown;
 mod name;
 pub mod numbers;
 mod owner;

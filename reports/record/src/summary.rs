@@ -276,7 +276,7 @@ impl Summary<'_> {
             increase(sum, count.count);
             self.add_to_group(count);
             let wanted = order(count);
-            let place = self.rules.binary_search_by_key(&wanted, order);
+            let place = self.rules.binary_search_by(|known| order(known).cmp(&wanted));
             let new = || RuleCount {
                 rule: count.rule.clone().into_owned(),
                 known: count.known.clone().map(Text::into_owned),
@@ -365,9 +365,9 @@ impl Summary<'_> {
 }
 
 /// The order of counts: the catalogue's, then by severity and known defect.
-fn order(count: &RuleCount<'_>) -> (usize, String, Severity, Option<String>) {
-    let known = count.known.as_deref().map(str::to_owned);
-    (catalogue::position(&count.rule), count.rule.as_str().to_owned(), count.severity, known)
+fn order<'c>(count: &'c RuleCount<'_>) -> (usize, &'c str, Severity, Option<&'c str>) {
+    let position = catalogue::position(&count.rule);
+    (position, count.rule.as_str(), count.severity, count.known.as_deref())
 }
 
 /// The reasons for which findings of a file do not count, and their numbers.

@@ -5,19 +5,20 @@ mod finding;
 use std::fmt::{self, Write as _};
 
 pub use finding::text as finding_text;
+use sframe_record::markdown::{block, code};
 
-/// A report.
+/// A report. What is not said to be text is Markdown already.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     /// The defect in a few words, after the name of the program.
     pub title: String,
-    /// The program, its version, the machine and others: names and values.
+    /// The program, its version, the machine and others: names, and values for cells of a table.
     pub facts: Vec<(String, String)>,
-    /// Files with their contents: the sources.
+    /// Files with their contents, as text: the sources.
     pub inputs: Vec<(String, String)>,
     /// The commands and what they print.
     pub steps: Vec<Step>,
-    /// What this program says about the result.
+    /// What this program says about the result, as text.
     pub finding: String,
     /// What would be right, and the clause of the specification that says so.
     pub expected: Vec<String>,
@@ -30,9 +31,9 @@ pub struct Page {
 /// A command and its output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// The command as a person types it.
+    /// The command as a person types it, as text.
     pub command: String,
-    /// What it prints.
+    /// What it prints, as text.
     pub output: String,
 }
 
@@ -40,27 +41,23 @@ impl fmt::Display for Page {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "# {}\n\n| | |\n|---|---|", self.title)?;
         for (name, value) in &self.facts {
-            writeln!(f, "| {name} | {} |", value.replace('|', "\\|"))?;
+            writeln!(f, "| {name} | {value} |")?;
         }
         writeln!(f, "\n## Input")?;
         for (name, content) in &self.inputs {
-            writeln!(f, "\n`{name}`:\n\n{}", fenced(content, "asm"))?;
+            writeln!(f, "\n{}:\n\n{}", code(name), block(content, "asm"))?;
         }
         writeln!(f, "\n## Commands and what they print")?;
-        let mut block = String::new();
+        let mut console = String::new();
         for Step { command, output } in &self.steps {
-            let _ = writeln!(block, "$ {command}");
+            let _ = writeln!(console, "$ {command}");
             let output = output.trim_matches('\n');
             if !output.is_empty() {
-                let _ = writeln!(block, "{output}");
+                let _ = writeln!(console, "{output}");
             }
         }
-        writeln!(f, "\n{}", fenced(&block, "console"))?;
-        writeln!(
-            f,
-            "\n`sframe-check` says about the result:\n\n{}",
-            fenced(&self.finding, "text")
-        )?;
+        writeln!(f, "\n{}", block(&console, "console"))?;
+        writeln!(f, "\n`sframe-check` says about the result:\n\n{}", block(&self.finding, "text"))?;
         section(f, "Expected", &self.expected)?;
         section(f, "Why it matters", &self.matters)?;
         match &self.workaround {
@@ -73,26 +70,4 @@ impl fmt::Display for Page {
 fn section(f: &mut fmt::Formatter<'_>, title: &str, paragraphs: &[String]) -> fmt::Result {
     writeln!(f, "\n## {title}")?;
     paragraphs.iter().try_for_each(|paragraph| writeln!(f, "\n{paragraph}"))
-}
-
-/// A block of text that no line of it can end.
-fn fenced(text: &str, language: &str) -> String {
-    let mut fence = "```".to_owned();
-    while text.contains(&fence) {
-        fence.push('`');
-    }
-    let lines = text.lines().map(|line| line.trim_end().replace('\t', "    "));
-    format!("{fence}{language}\n{}\n{fence}", lines.collect::<Vec<_>>().join("\n"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_from_files_cannot_end_a_block() {
-        let block = fenced("```\n# not a title", "text");
-        assert!(block.starts_with("````text\n"), "{block}");
-        assert!(block.ends_with("\n````"), "{block}");
-    }
 }

@@ -4,6 +4,7 @@ mod steps;
 
 use sframe_defects::Defect;
 use sframe_record::catalogue;
+use sframe_record::markdown::{code_cell, plain};
 use sframe_record::{Finding, Side};
 
 use crate::assembler::{Assembler, Kind};
@@ -27,7 +28,8 @@ pub struct Programs<'p> {
     pub linker: Option<&'p Linker>,
 }
 
-/// Writes the page. `origin` says in which file and function the finding was, if that is to be published.
+/// Writes the page. `origin` says in which file and function the finding was, as Markdown for a cell, if that is to be
+/// published.
 ///
 /// # Errors
 /// Returns the reason if a tool of the assembler's release cannot be run.
@@ -51,30 +53,30 @@ pub fn report(
     let names = inputs.names(STEM).into_iter();
     let sources = names.zip(inputs.sources.iter().map(|input| input.source.text()));
     let mut page = Page {
-        title: format!("{tool}: {title}"),
+        title: plain(&format!("{tool}: {title}")),
         inputs: sources.collect(),
         steps: steps::steps(reduced, programs, assembler)?,
         finding: finding_text(finding),
         ..Page::default()
     };
     let mut fact = |name: &str, value: String| page.facts.push((name.to_owned(), value));
-    fact("Program", version.to_owned());
+    fact("Program", plain(version));
     if programs.linker.is_some() {
         for (number, assembler) in &used {
             let assembled = inputs.names(STEM).into_iter().zip(&inputs.sources);
             let its = assembled.filter(|(_, input)| input.assembler == *number);
-            let its: Vec<String> = its.map(|(name, _)| format!("`{name}`")).collect();
-            let version = assembler.version();
+            let its: Vec<String> = its.map(|(name, _)| code_cell(&name)).collect();
+            let version = plain(assembler.version());
             fact(
                 "Assembled by",
                 match used.len() {
-                    1 => version.to_owned(),
+                    1 => version,
                     _ => format!("{version}: {}", its.join(", ")),
                 },
             );
         }
     }
-    fact("Machine", inputs.abi().map_or("", |abi| abi.name()).to_owned());
+    fact("Machine", plain(inputs.abi().map_or("", |abi| abi.name())));
     if let Some(header) = reduced.record.sections.iter().find_map(|section| section.header.as_ref())
     {
         fact("SFrame version", header.version.to_string());
@@ -109,7 +111,7 @@ pub fn report(
 }
 
 fn known_as(defect: &Defect) -> String {
-    format!("`{}` ({})", defect.id, defect.affected())
+    format!("{} ({})", code_cell(defect.id), plain(&defect.affected()))
 }
 
 /// The assemblers that are used, each once, with their numbers.
@@ -136,7 +138,10 @@ fn expected(finding: &Finding<'_>, reduced: &Reduced, linker: Option<&Linker>) -
     if let Some(row) = of_cfi {
         expected.push(format!(
             "From PC {:#x} on, SFrame recovers what CFI does: CFA {}, RA {}, FP {}.",
-            row.start.0, row.cfa, row.ra, row.fp
+            row.start.0,
+            plain(&row.cfa),
+            plain(&row.ra),
+            plain(&row.fp)
         ));
         let is_code = |part: &Part| matches!(part, Part::Code(Code::Bytes(_)));
         let has_code = reduced.inputs.functions().flat_map(|of| &of.parts).any(is_code);

@@ -56,9 +56,11 @@ fn write(folder: &Path) -> Store {
     for shard in 0..SHARDS {
         let Shard::ToDo(mut writer) = store.begin(shard).expect("a shard") else { continue };
         while let Some(item) = writer.next_item() {
-            let path = format!("\"path\":\"{}", path_of(item).display());
             let record = records.iter().cycle().nth(item as usize % records.len());
-            let record = record.expect("records").replacen("\"path\":\"", &path, 1);
+            let old = record.expect("records").split_once("\"path\":\"").expect("a path");
+            let rest = old.1.split_once('"').expect("its end").1;
+            let path = path_of(item);
+            let record = format!("{}\"path\":\"{}\"{rest}", old.0, path.display());
             writer.record(record.as_bytes()).expect("a record");
             writer.item_done(item, Some(content(item)), Counts::default()).expect("it is next");
         }

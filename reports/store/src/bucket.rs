@@ -124,7 +124,7 @@ impl Bucket {
     /// # Errors
     /// As for [`Bucket::fetch`].
     pub fn fetch_tables(&self, copy: &Path) -> Result<()> {
-        let run = Run::read(&copy.join(RUN)).ok();
+        let run = Run::read(copy).ok();
         let files = run.and_then(|run| Files::read(copy, run.files?).ok()).unwrap_or_default();
         let listed: BTreeSet<&str> = files.names().collect();
         self.runtime.block_on(async {
@@ -238,7 +238,7 @@ impl Bucket {
         let fetched = self.runtime.block_on(self.fetch_file(other.path(), &path))?;
         let Some(version) = fetched else { return Ok(There::Nothing) };
         let path = || self.path_of(store.folder(), &layout::shard_path(store.folder(), shard));
-        match shard::state(&layout::shard_path(other.path(), shard), store.manifest(), shard)? {
+        match shard::state(other.path(), store.manifest(), shard)? {
             ShardState::Absent => Ok(There::Nothing),
             ShardState::Damaged(_) => Ok(There::Damaged(version)),
             ShardState::Whole(whole) if whole == *totals => Ok(There::Same),

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use crate::Manifest;
 use crate::durable;
 use crate::error::{Error, Result};
-use crate::files::name_of;
+use crate::files::{FILES, name_of};
 use crate::journal::WORK;
 use crate::layout::{self, MANIFEST, ROWS, RUN, SHARDS, TABLES, shard_of};
 use crate::run::Run;
 use crate::shard;
+use crate::stamps;
 
 /// Checks that a store may be made, or continued, in `folder`. Without a manifest, which is not known before the inputs
 /// have been found, any whole manifest counts as the scan's.
@@ -26,14 +27,14 @@ pub(crate) fn claim(folder: &Path, manifest: Option<&Manifest>) -> Result<()> {
     // Read before anything else: another process may make the store at the same time.
     let names = durable::names_in(folder)?;
     let has = |name: &str| names.iter().any(|path| path.ends_with(name));
-    let run = folder.join(RUN);
-    let mut strange = links(folder, &names);
+    let others = other_kinds(folder, &names);
+    let mut strange: Vec<String> = others.into_iter().map(|(name, _)| name).collect();
     if has(RUN) {
         // The tables of a complete store are only replaced if they have changed.
-        if Run::open(&run)?.totals.is_none() {
+        if Run::open(folder)?.totals.is_none() {
             strange.extend(strange_tables(folder)?);
         }
-    } else if has(MANIFEST) && is_manifest(&folder.join(MANIFEST), manifest)? {
+    } else if has(MANIFEST) && is_manifest(folder, manifest)? {
         strange.extend(strange_tables(folder)?);
     } else {
         strange.extend(strange_names(folder, &names)?);
@@ -52,8 +53,8 @@ pub(crate) fn refuse(folder: &Path, mut strange: Vec<String>) -> Result<()> {
 }
 
 /// Whether a file is the manifest of this scan.
-fn is_manifest(path: &Path, manifest: Option<&Manifest>) -> Result<bool> {
-    let there = match Manifest::open(path) {
+fn is_manifest(folder: &Path, manifest: Option<&Manifest>) -> Result<bool> {
+    let there = match Manifest::open_own(folder) {
         Ok(there) => there,
         // Something else has this name.
         Err(Error::Defect { .. } | Error::Damaged { .. }) => return Ok(false),
@@ -65,20 +66,23 @@ fn is_manifest(path: &Path, manifest: Option<&Manifest>) -> Result<bool> {
     match manifest {
         Some(manifest) if there.hash() != manifest.hash() => {
             let reason = format!("its hash is {}, not {}", there.hash(), manifest.hash());
-            Err(Error::Foreign { path: path.to_owned(), reason })
+            Err(Error::Foreign { path: folder.join(MANIFEST), reason })
         }
         _ => Ok(true),
     }
 }
 
-/// The store's folders that are links: what they lead to is somewhere else, where nothing is the store's.
-fn links(folder: &Path, names: &[PathBuf]) -> Vec<String> {
+/// The store's files and folders that are of another kind: links, whose targets are somewhere else, where nothing is the
+/// store's; or a folder in place of a file. With whether it is a link.
+pub(crate) fn other_kinds(folder: &Path, names: &[PathBuf]) -> Vec<(String, bool)> {
     let folders = [SHARDS, TABLES, WORK];
-    let links = names.iter().filter(|path| kind(path).is_some_and(|of| !of.is_dir()));
-    links
-        .map(|path| name_of(folder, path))
-        .filter(|name| folders.contains(&name.as_str()))
-        .collect()
+    let files = [RUN, MANIFEST, FILES, stamps::NAME];
+    let kinds = names.iter().filter_map(|path| Some((name_of(folder, path), kind(path)?)));
+    let others = kinds.filter(|(name, kind)| {
+        (folders.contains(&&**name) && !kind.is_dir())
+            || (files.contains(&&**name) && !kind.is_file())
+    });
+    others.map(|(name, kind)| (name, kind.is_symlink())).collect()
 }
 
 /// Everything in a folder that is no store yet, except shards and temporary files.

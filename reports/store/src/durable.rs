@@ -190,6 +190,32 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     }
 }
 
+/// The defect of a file of a store that is a link: what it leads to is somewhere else, where nothing is the store's.
+pub(crate) const LINK: &str = "it is a link, which no file of a store is";
+
+/// Opens a regular file of the store at `folder` for reading; `name` is its path relative to the store.
+///
+/// # Errors
+/// The system's error; [`io::ErrorKind::NotFound`] also if one of the folders between is a link, and
+/// [`io::ErrorKind::InvalidInput`] if the file is a link, or not a regular file.
+pub(crate) fn open_own(folder: &Path, name: &str) -> io::Result<File> {
+    let path = folder.join(name);
+    let folders = Path::new(name).ancestors().skip(1).filter(|name| *name != Path::new(""));
+    for between in folders {
+        if is_link(&folder.join(between)) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+    }
+    if is_link(&path) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, LINK));
+    }
+    open_file(&path)
+}
+
+fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink())
+}
+
 /// Locks a folder; `None` if it is locked already. Dropping the result unlocks it.
 pub(crate) fn lock_folder(folder: &Path) -> Result<Option<Flock<File>>> {
     let open = File::open(folder).map_err(Error::io("open", folder))?;

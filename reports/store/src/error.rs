@@ -4,8 +4,9 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::durable::LINK;
 use crate::field::Defect;
-use crate::status::{NAMED, Status};
+use crate::status::{NAMED, Remedy, Status};
 
 /// The result of working with a store.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -93,6 +94,26 @@ impl Error {
             *path = name.join(rest);
         }
         self
+    }
+
+    /// The same error with the way out, if the error is in the contents of the file: its damage, a defect, or that it is
+    /// not a regular file.
+    pub(crate) fn with_remedy(self, remedy: Remedy) -> Error {
+        match self {
+            Error::Damaged { path, reason } => {
+                Error::Damaged { path, reason: format!("{reason}: {remedy}") }
+            }
+            Error::Defect { path, defect } => {
+                let allowed = format!("{}: {remedy}", defect.allowed);
+                Error::Defect { path, defect: Defect { allowed, ..defect } }
+            }
+            Error::Io { path, source, .. } if source.kind() == io::ErrorKind::InvalidInput => {
+                let reason = source.to_string();
+                let remedy = if reason == LINK { Remedy::ReplaceLink } else { remedy };
+                Error::Damaged { path, reason: format!("{reason}: {remedy}") }
+            }
+            error => error,
+        }
     }
 
     /// Whether the error is that the file does not exist.

@@ -15,7 +15,7 @@ use crate::ContentHash;
 use crate::durable::{self, Draft};
 use crate::error::{Error, Result};
 use crate::field::{Defect, Object};
-use crate::layout::{MANIFEST, TABLES, shard_path};
+use crate::layout::{MANIFEST, TABLES, shard_name};
 use crate::manifest::MAX_SHARDS;
 
 /// The file name of the list.
@@ -28,6 +28,9 @@ const MAX_FILES: usize = MAX_SHARDS as usize * 16 + 1;
 
 /// The reason reported when the bytes of a file no longer have the recorded hash.
 pub(crate) const CHANGED: &str = "its bytes have changed since it was written";
+
+/// The reason reported when a file does not exist.
+pub(crate) const MISSING: &str = "it is missing";
 
 /// The size and hash of a file when the store was completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,12 +53,14 @@ struct Line<'a> {
 impl Files {
     /// Hashes the manifest, the shards and the tables in the store at `folder`.
     pub(crate) fn of(folder: &Path, shards: u32) -> Result<Files> {
-        let shards = (0..shards).map(|shard| shard_path(folder, shard));
+        let shards = (0..shards).map(shard_name);
         let tables = files_below(&folder.join(TABLES))?;
+        let tables = tables.iter().map(|path| name_of(folder, path));
         let mut files = BTreeMap::new();
-        for path in [folder.join(MANIFEST)].into_iter().chain(shards).chain(tables) {
-            let recorded = Recorded::of(&path).map_err(Error::io("read", &path))?;
-            files.insert(name_of(folder, &path), recorded);
+        for name in [MANIFEST.to_owned()].into_iter().chain(shards).chain(tables) {
+            let recorded =
+                Recorded::of(folder, &name).map_err(Error::io("read", &folder.join(&name)))?;
+            files.insert(name, recorded);
         }
         Ok(Files(files))
     }
@@ -67,9 +72,12 @@ impl Files {
     pub(crate) fn read(folder: &Path, hash: ContentHash) -> Result<Files> {
         let path = folder.join(FILES);
         let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
-        let file = match durable::open_file(&path) {
+        let file = match durable::open_own(folder, FILES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(damaged("it is missing".to_owned()));
+                return Err(damaged(MISSING.to_owned()));
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                return Err(damaged(error.to_string()));
             }
             opened => opened.map_err(Error::io("open", &path))?,
         };
@@ -129,18 +137,17 @@ impl Files {
         let Some(recorded) = self.0.get(name) else {
             return Ok(Some(format!("it is not listed in {FILES}")));
         };
-        let path = folder.join(name);
-        match Recorded::of(&path) {
+        match Recorded::of(folder, name) {
             Ok(there) if there == *recorded => Ok(None),
             Ok(there) if there.size != recorded.size => {
                 Ok(Some(format!("it has {} bytes, not {}", there.size, recorded.size)))
             }
             Ok(_) => Ok(Some(CHANGED.to_owned())),
-            Err(error) if is_absent(&error) => Ok(Some("it is missing".to_owned())),
+            Err(error) if is_absent(&error) => Ok(Some(MISSING.to_owned())),
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
                 Ok(Some(error.to_string()))
             }
-            Err(error) => Err(Error::io("read", &path)(error)),
+            Err(error) => Err(Error::io("read", &folder.join(name))(error)),
         }
     }
 
@@ -154,8 +161,9 @@ impl Files {
 }
 
 impl Recorded {
-    fn of(path: &Path) -> io::Result<Recorded> {
-        let file = durable::open_file(path)?;
+    /// Reads a file of the store at `folder` completely.
+    fn of(folder: &Path, name: &str) -> io::Result<Recorded> {
+        let file = durable::open_own(folder, name)?;
         let size = file.metadata()?.len();
         Ok(Recorded { size, hash: ContentHash::of_reader(file)? })
     }
@@ -188,14 +196,14 @@ pub(crate) fn name_of(folder: &Path, path: &Path) -> String {
 /// All files below a folder, except names with a leading dot; links are not followed. Empty if the folder does not
 /// exist.
 pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut folders = if folder.is_dir() { vec![folder.to_owned()] } else { Vec::new() };
+    let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|there| there.is_dir());
+    let mut folders = if is_folder(folder) { vec![folder.to_owned()] } else { Vec::new() };
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for path in durable::names_in(&folder)? {
             let name = path.file_name().unwrap_or_default();
             let hidden = name.as_encoded_bytes().starts_with(b".");
-            let is_folder = fs::symlink_metadata(&path).is_ok_and(|there| there.is_dir());
-            match (hidden, is_folder) {
+            match (hidden, is_folder(&path)) {
                 (true, _) => {}
                 (false, true) => folders.push(path),
                 (false, false) => files.push(path),

@@ -7,9 +7,10 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::durable::Draft;
+use crate::durable::{self, Draft};
 use crate::error::{Error, Result};
 use crate::field::Defect;
+use crate::layout::MANIFEST;
 use crate::{ContentHash, Counts, Key, path_name};
 
 /// The version of the format of manifests and shards. Readers refuse other versions.
@@ -31,7 +32,8 @@ pub struct Item {
 }
 
 /// The list of what a scan checks, and in which shard: lines of JSON, with a header followed by the items in input
-/// order. Its hash identifies the scan.
+/// order. Its hash identifies the scan. It is the hash of the lines as this program writes them, so that a manifest that
+/// another program has formatted in another way is of the same scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     key: Key,
@@ -99,17 +101,10 @@ impl Manifest {
             return Err(Error::Usage(format!("more than {MAX_ITEMS} items")));
         }
         let shard_of = balance::shards(&plan.items, plan.shards);
-        let mut manifest = Manifest::new(plan, shard_of, [0; 32].into());
-        let mut hasher = blake3::Hasher::new();
-        manifest.lines(|line| {
-            hasher.update(line);
-            Ok(())
-        })?;
-        manifest.hash = hasher.finalize().into();
-        Ok(manifest)
+        Ok(Manifest::new(plan, shard_of))
     }
 
-    fn new(plan: Plan, shard_of: Vec<u32>, hash: ContentHash) -> Manifest {
+    fn new(plan: Plan, shard_of: Vec<u32>) -> Manifest {
         let mut shards = vec![Vec::new(); plan.shards as usize];
         for (position, &shard) in (0..).zip(&shard_of) {
             if let Some(items) = shards.get_mut(shard as usize) {
@@ -117,7 +112,16 @@ impl Manifest {
             }
         }
         let Plan { key, inputs, without, items, .. } = plan;
-        Manifest { key, inputs, without, items, shard_of, shards, hash }
+        let hash = ContentHash::from([0; 32]);
+        let mut manifest = Manifest { key, inputs, without, items, shard_of, shards, hash };
+        let mut hasher = blake3::Hasher::new();
+        let hashed: std::result::Result<(), std::convert::Infallible> = manifest.lines(|line| {
+            hasher.update(line);
+            Ok(())
+        });
+        let Ok(()) = hashed;
+        manifest.hash = hasher.finalize().into();
+        manifest
     }
 
     /// Reads a manifest, either plain or compressed with zstd.
@@ -126,6 +130,16 @@ impl Manifest {
     /// [`Error::Io`]; [`Error::Defect`] or [`Error::Damaged`] if the file is not a valid manifest.
     pub fn open(path: &Path) -> Result<Manifest> {
         text::open(path)
+    }
+
+    /// Reads the manifest of the store at `folder`.
+    ///
+    /// # Errors
+    /// As for [`Manifest::open`]; also if the file is a link.
+    pub(crate) fn open_own(folder: &Path) -> Result<Manifest> {
+        let path = folder.join(MANIFEST);
+        let file = durable::open_own(folder, MANIFEST).map_err(Error::io("open", &path))?;
+        text::read(file, &path)
     }
 
     /// Writes it to a file, compressed if the name ends in `.zst`. The file is either complete or absent; an existing

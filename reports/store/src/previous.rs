@@ -9,7 +9,7 @@ use crate::durable;
 use crate::error::{Error, Result};
 use crate::lines::{self, FramePlace, LinePlace};
 use crate::shard::{ShardLine, ShardReader};
-use crate::status::DamagedShard;
+use crate::status::{DamagedShard, Remedy};
 use crate::store::Store;
 use crate::{ContentHash, Counts, Key};
 
@@ -104,7 +104,8 @@ impl Previous {
                 // The earlier scan has not reached this shard.
                 Err(error) if error.is_absence() && store.run().totals.is_none() => {}
                 Err(error @ (Error::Damaged { .. } | Error::Foreign { .. } | Error::Io { .. })) => {
-                    previous.unusable.push(DamagedShard { shard, reason: error.to_string() })
+                    let (reason, remedy) = (error.to_string(), Remedy::Scan);
+                    previous.unusable.push(DamagedShard { shard, reason, remedy });
                 }
                 Err(error) => return Err(error),
             }

@@ -9,6 +9,7 @@ use crate::durable::{self, Draft};
 use crate::error::{Error, Result};
 use crate::field::{Defect, Object};
 use crate::files::CHANGED;
+use crate::layout::RUN;
 use crate::manifest::{FORMAT, MAX_SHARDS};
 use crate::path_name::{self, PathName};
 use crate::status::Remedy;
@@ -80,33 +81,29 @@ impl Run {
         }
     }
 
-    /// Reads the description.
+    /// Reads the description of the store at `folder`.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Defect`], and [`Error::Damaged`] if its text does not match its hash.
-    pub(crate) fn read(path: &Path) -> Result<Run> {
+    pub(crate) fn read(folder: &Path) -> Result<Run> {
+        let path = folder.join(RUN);
         let mut text = Vec::new();
-        durable::open_file(path)
+        durable::open_own(folder, RUN)
             .and_then(|file| file.take(Run::LONGEST as u64 + 1).read_to_end(&mut text))
-            .map_err(Error::io("read", path))?;
-        let object = Object::parse(1, &text, Run::LONGEST).map_err(Error::defect(path))?;
-        let run = Run::of_object(&object).map_err(Error::defect(path))?;
+            .map_err(Error::io("read", &path))?;
+        let object = Object::parse(1, &text, Run::LONGEST).map_err(Error::defect(&path))?;
+        let run = Run::of_object(&object).map_err(Error::defect(&path))?;
         // Stores of earlier versions have neither.
         let sealed = run.files.is_some() || object.has(HASH);
         if sealed && !is_sealed(&text) {
-            return Err(Error::Damaged { path: path.to_owned(), reason: CHANGED.to_owned() });
+            return Err(Error::Damaged { path, reason: CHANGED.to_owned() });
         }
         Ok(run)
     }
 
     /// Like [`Run::read`], but the message about a damaged file says how to repair it.
-    pub(crate) fn open(path: &Path) -> Result<Run> {
-        Run::read(path).map_err(|error| match error {
-            Error::Damaged { path, reason } => {
-                Error::Damaged { path, reason: format!("{reason}; {}", Remedy::RemoveAndMerge) }
-            }
-            error => error,
-        })
+    pub(crate) fn open(folder: &Path) -> Result<Run> {
+        Run::read(folder).map_err(|error| error.with_remedy(Remedy::MoveAwayAndMerge))
     }
 
     fn of_object(object: &Object) -> std::result::Result<Run, Defect> {

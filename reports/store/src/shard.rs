@@ -11,6 +11,7 @@
 
 mod line;
 mod read;
+mod tally;
 mod writer;
 
 pub use line::{ItemLine, ShardTotals};

@@ -93,7 +93,7 @@ impl Stamps {
     pub fn load(folder: &Path, key: &Key) -> Result<Stamps> {
         let path = folder.join(NAME);
         let mut bytes = Vec::new();
-        match durable::open_file(&path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+        match durable::open_own(folder, NAME).and_then(|mut file| file.read_to_end(&mut bytes)) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stamps::default()),
             Err(error) => return Err(Error::io("read", &path)(error)),

@@ -39,6 +39,8 @@ pub struct DamagedShard {
     pub shard: u32,
     /// The defect.
     pub reason: String,
+    /// How to repair it.
+    pub remedy: Remedy,
 }
 
 /// A file of a store that has changed since it was written, or does not belong to the store.
@@ -52,25 +54,46 @@ pub struct DamagedFile {
     pub remedy: Remedy,
 }
 
-/// How to make a store sound again.
+/// How to make a store sound again. Nothing that the store may not have made is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Remedy {
     /// Merge again, which rewrites everything that follows from manifest and shards.
     Merge,
-    /// Remove the file.
-    Remove,
-    /// Remove the file and merge again.
-    RemoveAndMerge,
+    /// Move the file away.
+    MoveAway,
+    /// Move the file away, and merge again.
+    MoveAwayAndMerge,
+    /// Scan the shard again, and merge.
+    Scan,
+    /// Move the shard away, scan it again, and merge.
+    MoveAwayAndScan,
+    /// Put what the link leads to in its place.
+    ReplaceLink,
+    /// Name the manifest of the store's own scan, or another folder.
+    NameAnother,
 }
 
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Remedy::Merge => "merge the store again",
-            Remedy::Remove => "remove it",
-            Remedy::RemoveAndMerge => "remove it, and merge the store again",
+            Remedy::MoveAway => "move it away",
+            Remedy::MoveAwayAndMerge => "move it away, and merge the store again",
+            Remedy::Scan => "scan it again, with `scan` or --resume, and merge the store",
+            Remedy::MoveAwayAndScan => {
+                "move it away, scan it again, with `scan` or --resume, and merge the store"
+            }
+            Remedy::ReplaceLink => "put what it leads to in its place",
+            Remedy::NameAnother => "name the manifest of this store, or another folder",
         })
+    }
+}
+
+impl fmt::Display for DamagedShard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DamagedShard { shard, reason, remedy } = self;
+        write!(f, "shard {shard} cannot be used: {reason}: {remedy}")
     }
 }
 
@@ -106,11 +129,11 @@ impl fmt::Display for Status {
         for shard in self.missing.iter().take(NAMED) {
             write!(f, "; shard {shard} is missing")?;
         }
-        for DamagedShard { shard, reason } in self.damaged.iter().take(NAMED) {
-            write!(f, "; shard {shard} cannot be used: {reason}: scan it again")?;
+        for shard in self.damaged.iter().take(NAMED) {
+            write!(f, "; {shard}")?;
         }
         for name in self.strange.iter().take(NAMED) {
-            write!(f, "; {name:?} is not a shard of this scan")?;
+            write!(f, "; {name:?} is not a shard of this scan: {}", Remedy::MoveAway)?;
         }
         for file in self.files.iter().take(NAMED) {
             write!(f, "; {file}: {}", file.remedy)?;

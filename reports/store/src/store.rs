@@ -8,14 +8,14 @@ use crate::claim;
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::examine;
-use crate::files::{FILES, Files};
+use crate::files::{FILES, Files, MISSING};
 use crate::journal::{self, Journal};
-use crate::layout::{MANIFEST, RUN, SHARDS, shard_name, shard_path};
+use crate::layout::{MANIFEST, RUN, SHARDS, shard_path};
 use crate::run::{Run, Totals};
 use crate::shard::{self, ShardReader, ShardState, ShardTotals, ShardWriter};
 use crate::status::{DamagedFile, Remedy, Status};
 use crate::tables;
-use crate::verify::MISSING;
+use crate::verify;
 
 /// The folder that holds the results of one scan:
 ///
@@ -99,7 +99,7 @@ impl Store {
             }
             Run::of(&manifest).draft(folder)?.publish(&run_path)?;
         }
-        let run = Run::open(&run_path)?;
+        let run = Run::open(folder)?;
         if run.manifest != manifest.hash() {
             let reason = format!("its manifest is {}, not {}", run.manifest, manifest.hash());
             return Err(Error::Foreign { path: run_path, reason });
@@ -113,17 +113,23 @@ impl Store {
     /// [`Error::Io`], [`Error::Defect`], [`Error::Damaged`], and [`Error::Foreign`] if its manifest is not the one that
     /// it was created with.
     pub fn open(folder: &Path) -> Result<Store> {
-        let run = Run::open(&folder.join(RUN))?;
+        let run = Run::open(folder)?;
         let path = folder.join(MANIFEST);
-        let files = run.files.map(|hash| Files::read(folder, hash)).transpose()?;
+        let merge = |error: Error| error.with_remedy(Remedy::Merge);
+        let files = run.files.map(|hash| Files::read(folder, hash)).transpose().map_err(merge)?;
         if let Some(reason) =
             files.iter().find_map(|files| files.check(folder, MANIFEST).transpose())
         {
-            return Err(Error::Damaged { path, reason: reason? });
+            return Err(merge(Error::Damaged { path, reason: reason? }));
         }
-        let manifest = Manifest::open(&path)?;
+        let manifest = Manifest::open_own(folder).map_err(merge)?;
         if run.manifest != manifest.hash() {
-            let reason = format!("its hash is {}, not {}", manifest.hash(), run.manifest);
+            let reason = format!(
+                "its hash is {}, not {}: {}",
+                manifest.hash(),
+                run.manifest,
+                "merge the store again with the manifest of its scan"
+            );
             return Err(Error::Foreign { path, reason });
         }
         Ok(Store { folder: folder.to_owned(), manifest, run, files, lost: None })
@@ -159,12 +165,14 @@ impl Store {
     /// [`Error::Usage`] if the manifest has no such shard, [`Error::Foreign`] if a shard of another scan is in its
     /// place, and [`Error::Io`].
     pub fn begin(&self, shard: u32) -> Result<Shard<'_>> {
-        let path = self.shard_path(shard)?;
-        match shard::state(&path, &self.manifest, shard)? {
+        match self.state(shard)? {
             ShardState::Whole(totals) => Ok(Shard::There(totals)),
-            ShardState::Foreign(reason) => Err(Error::Foreign { path, reason }),
+            ShardState::Foreign(reason) => {
+                let reason = format!("{reason}: {}", Remedy::MoveAwayAndScan);
+                Err(Error::Foreign { path: shard_path(&self.folder, shard), reason })
+            }
             ShardState::Absent | ShardState::Damaged(_) => {
-                let writer = ShardWriter::new(&self.manifest, shard, path)?;
+                let writer = ShardWriter::new(&self.manifest, shard, &self.folder)?;
                 Ok(Shard::ToDo(Box::new(writer)))
             }
         }
@@ -194,32 +202,36 @@ impl Store {
     /// # Errors
     /// [`Error::Usage`] if the manifest has no such shard, and [`Error::Io`].
     pub fn state(&self, shard: u32) -> Result<ShardState> {
-        match self.changed(shard)? {
-            Some(reason) => Ok(ShardState::Damaged(reason)),
-            None => shard::state(&self.shard_path(shard)?, &self.manifest, shard),
-        }
-    }
-
-    /// Why the file of a shard differs from the one recorded in the complete store; `None` if it does not.
-    fn changed(&self, shard: u32) -> Result<Option<String>> {
-        let path = self.shard_path(shard)?;
-        match &self.files {
-            Some(files) if path.exists() => files.check(&self.folder, &shard_name(shard)),
-            _ => Ok(None),
-        }
+        self.check_number(shard)?;
+        shard::state(&self.folder, &self.manifest, shard)
     }
 
     /// Reads a shard.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the manifest has no such shard, [`Error::Io`], also if the shard does not exist, and
-    /// [`Error::Damaged`] if it differs from the one recorded in the complete store.
+    /// [`Error::Usage`] if the manifest has no such shard, and [`Error::Io`], also if the shard does not exist.
     pub fn read(&self, shard: u32) -> Result<ShardReader<'_>> {
-        let path = self.shard_path(shard)?;
-        match self.changed(shard)? {
-            Some(reason) => Err(Error::Damaged { path, reason }),
-            None => ShardReader::open(path, &self.manifest, shard),
+        self.check_number(shard)?;
+        ShardReader::open(&self.folder, &self.manifest, shard)
+    }
+
+    /// The status of what a reader of records needs: the shards, and the description of the scan. Tables and other files
+    /// are neither read nor missed.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn status_of_records(&self) -> Result<Status> {
+        let (mut status, totals) = examine::shards(&self.manifest, &self.folder)?;
+        status.files = verify::other_kinds(&self.folder)?;
+        if let Some(files) = &self.files {
+            status.files.extend(verify::changed_shards(files, &self.folder, &status.whole)?);
         }
+        let sums = examine::sums(&self.manifest, &status, &totals);
+        status.files.extend(verify::examine_run(&self.run, &self.manifest, sums.as_ref()));
+        let is_merged = self.run.totals.is_some();
+        status.complete = is_merged && status.missing.is_empty() && status.damaged.is_empty();
+        status.hashes = self.run.files.is_some();
+        Ok(status)
     }
 
     /// The status of the store. Reads all files.
@@ -245,16 +257,14 @@ impl Store {
         if !status.is_whole() {
             return Err(Error::Unmergeable(Box::new(status)));
         }
-        let (items, records, mut without) = examine::sum(&totals);
-        without.add_all(self.manifest.without());
-        let totals = Totals { items, records, without };
-        let is_done = |file: &DamagedFile| file.remedy == Remedy::Remove;
+        let totals = examine::sum(&self.manifest, &totals);
+        let is_done = |file: &DamagedFile| file.remedy == Remedy::MoveAway;
         if !(status.hashes && status.files.iter().all(is_done)) {
             claim::refuse(&self.folder, claim::strange_tables(&self.folder)?)?;
             self.complete(totals.clone())?;
         } else {
             // Another process may have merged the store since it was opened.
-            self.run = Run::read(&self.folder.join(RUN))?;
+            self.run = Run::read(&self.folder)?;
         }
         journal::sweep(&self.folder)?;
         drop(lock);
@@ -280,9 +290,9 @@ impl Store {
         Ok(())
     }
 
-    fn shard_path(&self, shard: u32) -> Result<PathBuf> {
+    fn check_number(&self, shard: u32) -> Result<()> {
         if shard < self.manifest.shards() {
-            return Ok(shard_path(&self.folder, shard));
+            return Ok(());
         }
         let last = self.manifest.shards() - 1;
         Err(Error::Usage(format!("there is no shard {shard}: the last one is shard {last}")))

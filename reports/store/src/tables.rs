@@ -23,7 +23,7 @@ use sframe_record::Record;
 use crate::claim;
 use crate::durable;
 use crate::error::{Error, Result};
-use crate::layout::{ROWS, TABLES, shard_path};
+use crate::layout::{ROWS, TABLES};
 use crate::manifest::Manifest;
 use crate::shard::{ShardLine, ShardReader};
 use column::Table;
@@ -45,7 +45,7 @@ pub(crate) fn write(folder: &Path, manifest: &Manifest) -> Result<()> {
     let (draft, lock) = durable::draft_folder(folder)?;
     let mut number = 0;
     for shard in 0..manifest.shards() {
-        let reader = ShardReader::open(shard_path(folder, shard), manifest, shard)?;
+        let reader = ShardReader::open(folder, manifest, shard)?;
         write_shard(reader, draft.path(), manifest, shard, &mut number)?;
     }
     durable::sync_tree(draft.path())?;

@@ -87,16 +87,22 @@ fn changed_items_are_not_found() {
 fn large_items_are_found_whole() {
     let folder = folder("resume-large");
     let store = Store::create(&folder, scan::manifest(3, 1)).expect("a store");
-    let long = format!("{{\"type\":\"file\",\"x\":\"{}\"}}", "x".repeat(3 << 20));
-    let many: Vec<String> = (0..=255)
-        .cycle()
-        .take(20_000)
-        .map(|n: u8| format!("{{\"type\":\"file\",\"x\":\"{}\"}}", ContentHash::of(&[n, 1])))
-        .collect();
+    let record = |item: u32, x: &str| {
+        let path = scan::path_of(item);
+        let path = path.display();
+        format!(r#"{{"type":"file","path":"{path}","status":"checked","x":"{x}"}}"#)
+    };
+    let long = "x".repeat(3 << 20);
+    let many: Vec<String> =
+        (0..=255).cycle().take(20_000).map(|n: u8| ContentHash::of(&[n, 1]).to_string()).collect();
     let mut middle = many.clone();
     middle.insert(10_000, long.clone());
     let Shard::ToDo(mut writer) = store.begin(0).expect("a shard") else { panic!("it is new") };
     let all = [vec![long.clone(), long], middle, many];
+    let of_item = |(item, all): (u32, &Vec<String>)| -> Vec<String> {
+        all.iter().map(|x| record(item, x)).collect()
+    };
+    let all: Vec<Vec<String>> = (0..).zip(&all).map(of_item).collect();
     for (item, records) in (0..).zip(&all) {
         records.iter().for_each(|record| writer.record(record.as_bytes()).expect("a record"));
         writer.item_done(item, Some(content(item)), Counts::default()).expect("it is next");

@@ -83,7 +83,7 @@ fn the_status_lists_each_shard() {
     let text = serde_json::to_string(&store.status().expect("readable")).expect("JSON");
     assert_eq!(
         text,
-        r#"{"shards":4,"whole":[0,2],"missing":[1],"damaged":[{"shard":3,"reason":"it is truncated: its last line is missing"}],"strange":["00004.ndjson.zst","0002.ndjson.zst"],"complete":false,"hashes":false,"files":[]}"#
+        r#"{"shards":4,"whole":[0,2],"missing":[1],"damaged":[{"shard":3,"reason":"it is truncated: its last line is missing","remedy":"scan"}],"strange":["00004.ndjson.zst","0002.ndjson.zst"],"complete":false,"hashes":false,"files":[]}"#
     );
 }
 
@@ -152,9 +152,10 @@ fn one_shard_in_a_process() {
         let Shard::ToDo(mut writer) = store.begin(0)? else { return Ok(()) };
         while let Some(item) = writer.next_item() {
             // Hashes do not compress.
+            let (path, noise) = (scan::path_of(item), content(item));
+            let path = path.display();
             let record = format!(
-                "{{\"type\":\"file\",\"path\":\"{}\",\"status\":\"checked\"}}",
-                content(item)
+                r#"{{"type":"file","path":"{path}","status":"checked","noise":"{noise}"}}"#
             );
             writer.record(record.as_bytes())?;
             writer.item_done(item, Some(content(item)), Counts::default())?;

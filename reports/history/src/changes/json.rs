@@ -9,7 +9,7 @@ use super::Changes;
 /// # Errors
 /// Returns an error if writing fails.
 pub fn write(out: &mut dyn Write, changes: &Changes) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, changes)?;
+    sframe_record::json::write(&mut *out, changes)?;
     writeln!(out)?;
     out.flush()
 }

@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 
 use super::{Changes, FileChange, FindingChange, Options, phrases};
+use sframe_record::markdown::{block, code};
 use sframe_record::numbers::counted;
 
 /// The maximum number of functions in a line.
@@ -41,13 +42,14 @@ pub fn write(out: &mut dyn Write, changes: &Changes, options: &Options) -> io::R
     some(out, "Undecided", changes.undecided.iter().cloned())?;
     let mut left = options.details;
     let mut files = changes.listed();
-    while let Some(change) = files.next() {
-        if left == 0 {
-            let more = counted(files.count() as u64 + 1, "more file");
-            writeln!(out, "\nand {more} with changes")?;
-            break;
-        }
+    while left > 0
+        && let Some(change) = files.next()
+    {
         file(out, change, &mut left)?;
+    }
+    let more = (files.count() as u64).saturating_add(changes.more_files);
+    if more > 0 {
+        writeln!(out, "\nand {} with changes", counted(more, "more file"))?;
     }
     out.flush()
 }
@@ -111,42 +113,11 @@ fn finding(out: &mut dyn Write, finding: &FindingChange) -> io::Result<()> {
     }
     let table = phrases::table(finding);
     if !table.is_empty() {
-        let fence = fence(table.iter().map(String::as_str), 3);
-        writeln!(out, "\n  {fence}text")?;
-        for line in table {
+        writeln!(out)?;
+        for line in block(&table.join("\n"), "text").lines() {
             writeln!(out, "  {line}")?;
         }
-        writeln!(out, "  {fence}\n")?;
+        writeln!(out)?;
     }
     Ok(())
-}
-
-/// A code span; control characters have been escaped already.
-fn code(text: &str) -> String {
-    let fence = fence(std::iter::once(text), 1);
-    // CommonMark strips one space if both ends have one.
-    let space = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) { " " } else { "" };
-    // Markdown has no empty code span.
-    if text.is_empty() { String::new() } else { format!("{fence}{space}{text}{space}{fence}") }
-}
-
-/// A fence longer than any run of backticks in the text, with at least `least` backticks.
-fn fence<'t>(text: impl Iterator<Item = &'t str>, least: usize) -> String {
-    let runs = text.flat_map(|text| text.split(|character| character != '`'));
-    "`".repeat(runs.map(str::len).max().map_or(least, |longest| least.max(longest + 1)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::code;
-
-    #[test]
-    fn names_stay_in_their_code_span() {
-        assert_eq!(code("a.so"), "`a.so`");
-        assert_eq!(code("a`b"), "``a`b``");
-        assert_eq!(code("``` @all"), "```` ``` @all ````");
-        assert_eq!(code("<b>|</b>"), "`<b>|</b>`");
-        assert_eq!(code(" "), "`   `");
-        assert_eq!(code(""), "");
-    }
 }

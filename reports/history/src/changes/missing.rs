@@ -25,14 +25,11 @@ impl MissingFiles {
     pub fn is_whole_package(&self) -> bool {
         self.package.is_some() && self.files == self.of
     }
+}
 
-    /// Whether `change` is that a file of this package is missing. A package without a name has its path, which must have no
-    /// version then.
-    pub(super) fn has(&self, change: &FileChange) -> bool {
-        let name = change.old.as_ref().filter(|_| change.became == Some(Became::Gone));
-        name.is_some_and(|name| {
-            let outer = name.package.as_ref().or(name.inside.as_ref().map(|_| &name.path));
-            outer.is_some() && outer == self.package.as_ref()
-        })
-    }
+/// The package of a file that is missing; `None` if it is not missing, or in no package. A package without a name has its
+/// path, which must have no version then.
+pub(super) fn package_of(change: &FileChange) -> Option<&String> {
+    let name = change.old.as_ref().filter(|_| change.became == Some(Became::Gone))?;
+    name.package.as_ref().or(name.inside.as_ref().map(|_| &name.path))
 }

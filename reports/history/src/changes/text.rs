@@ -27,13 +27,17 @@ pub fn write(out: &mut dyn Write, changes: &Changes, options: &Options) -> io::R
     summary(out, changes)?;
     let mut left = options.details;
     let mut files = changes.listed();
-    while let Some(change) = files.next() {
-        if left == 0 {
-            let more = counted(files.count() as u64 + 1, "more file");
-            writeln!(out, "\nand {more} with changes (--all shows each)")?;
-            break;
-        }
+    while left > 0
+        && let Some(change) = files.next()
+    {
         file(out, change, &mut left)?;
+    }
+    let listed = files.count() as u64;
+    if listed > 0 {
+        let more = counted(listed.saturating_add(changes.more_files), "more file");
+        writeln!(out, "\nand {more} with changes (--all shows each)")?;
+    } else if changes.more_files > 0 {
+        writeln!(out, "\nand {} with changes", counted(changes.more_files, "more file"))?;
     }
     out.flush()
 }

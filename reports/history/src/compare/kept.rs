@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::ops::Deref;
+use std::sync::LazyLock;
 
 use super::strings::{Id, Strings};
 use crate::shape;
@@ -44,8 +46,19 @@ pub(super) struct File {
     /// The package's name and architecture.
     pub(super) package: Option<(Id, Option<Id>)>,
     pub(super) content: Option<Id>,
-    pub(super) status: Status,
     pub(super) reason: Option<Id>,
+    pub(super) status: Status,
+    /// Whether it was compared with machine code.
+    pub(super) is_proved: bool,
+    /// Whether its call sites were examined.
+    pub(super) has_call_sites: bool,
+    /// `None` for the many files without code and findings.
+    details: Option<Box<Details>>,
+}
+
+/// What was found in a file.
+#[derive(Debug, PartialEq)]
+pub(super) struct Details {
     pub(super) code_bytes: u64,
     pub(super) covered_bytes: u64,
     /// The number of functions in all sections.
@@ -56,14 +69,32 @@ pub(super) struct File {
     pub(super) counts: Box<[(Id, Severity, u64)]>,
     pub(super) items: Box<[Item]>,
     pub(super) coverage: Option<Box<Covered>>,
-    /// Whether it was compared with machine code.
-    pub(super) is_proved: bool,
-    /// Whether its call sites were examined.
-    pub(super) has_call_sites: bool,
     /// Kind, and name with version.
     pub(super) producers: Box<[(Id, Id)]>,
     /// Reasons why checks were not possible, without numbers.
     pub(super) undecided: Box<[Id]>,
+}
+
+/// The details of a file without code and findings.
+static NOTHING: LazyLock<Details> = LazyLock::new(|| Details {
+    code_bytes: 0,
+    covered_bytes: 0,
+    functions: 0,
+    format: None,
+    section_bytes: 0,
+    counts: Box::default(),
+    items: Box::default(),
+    coverage: None,
+    producers: Box::default(),
+    undecided: Box::default(),
+});
+
+impl Deref for File {
+    type Target = Details;
+
+    fn deref(&self) -> &Details {
+        self.details.as_deref().unwrap_or(&NOTHING)
+    }
 }
 
 /// What a scan needs for the rule of a finding, apart from the section. Not every scan reads it.
@@ -76,7 +107,7 @@ pub(super) enum Needs {
 }
 
 /// The relevant parts of a finding.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Item {
     pub(super) rule: Id,
     pub(super) severity: Severity,
@@ -121,7 +152,7 @@ pub(super) struct Cells {
 }
 
 /// The coverage of a file.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Covered {
     pub(super) functions: CoveredFunctions,
     pub(super) described_bytes: u64,
@@ -130,7 +161,7 @@ pub(super) struct Covered {
 }
 
 /// The functions that are undescribed for one cause.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Lost {
     pub(super) cause: Id,
     pub(super) functions: u64,
@@ -144,6 +175,20 @@ impl File {
         let sizes = record.sections.iter().map(|section| section.size);
         let counts = record.counts.iter();
         let coverage = record.coverage.as_ref();
+        let details = Details {
+            code_bytes: record.code_bytes,
+            covered_bytes: record.covered_bytes,
+            functions: functions.fold(0, u64::saturating_add),
+            format: format(record).map(|format| strings.id(&format)),
+            section_bytes: sizes.fold(0, u64::saturating_add),
+            counts: counts.map(|c| (strings.id(&c.rule), c.severity, c.count)).collect(),
+            items: record.findings.iter().map(|f| Item::of(f, record, strings)).collect(),
+            coverage: coverage.map(|coverage| Box::new(Covered::of(coverage, strings))),
+            producers: producers(record, strings),
+            undecided: (record.undecided.iter())
+                .map(|left| strings.id(&without_numbers(&left.reason)))
+                .collect(),
+        };
         File {
             path: Name::of(&record.path, record.path_hex.as_ref(), strings),
             inside: Name::maybe(record.inside.as_ref(), record.inside_hex.as_ref(), strings),
@@ -153,22 +198,11 @@ impl File {
                 (strings.id(&package.name), machine.map(|machine| strings.id(machine)))
             }),
             content: record.content.as_ref().map(|content| strings.id(&content.hash)),
-            status: record.status,
             reason: record.reason.as_ref().map(|reason| strings.id(reason)),
-            code_bytes: record.code_bytes,
-            covered_bytes: record.covered_bytes,
-            functions: functions.fold(0, u64::saturating_add),
-            format: format(record).map(|format| strings.id(&format)),
-            section_bytes: sizes.fold(0, u64::saturating_add),
-            counts: counts.map(|c| (strings.id(&c.rule), c.severity, c.count)).collect(),
-            items: record.findings.iter().map(|f| Item::of(f, record, strings)).collect(),
-            coverage: coverage.map(|coverage| Box::new(Covered::of(coverage, strings))),
+            status: record.status,
             is_proved: record.proofs.is_some(),
             has_call_sites: record.call_sites.is_some(),
-            producers: producers(record, strings),
-            undecided: (record.undecided.iter())
-                .map(|left| strings.id(&without_numbers(&left.reason)))
-                .collect(),
+            details: (details != *NOTHING).then(|| Box::new(details)),
         }
     }
 

@@ -4,7 +4,7 @@
 //! findings only if all of them are unchanged. Reports list the first few findings of each rule and count the rest, so
 //! a listed finding without a partner is new or fixed only if the other list is complete.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use super::kept::{Item, Name};
@@ -37,23 +37,28 @@ impl Listed<'_> {
         });
     }
 
-    /// Whether each finding is listed.
-    fn is_whole(&self) -> bool {
-        self.has_all_patterns() && self.items.iter().all(|item| item.weight <= 1)
+    /// What is known about the findings that are not listed.
+    fn unlisted(&self) -> Unlisted {
+        let all = self.items.iter().map(|item| item.weight).fold(0, u64::saturating_add);
+        let hiding = self.items.iter().filter(|item| item.weight > 1);
+        let hiding: HashSet<_> = hiding.map(|item| pattern(item)).collect();
+        Unlisted { has_all_patterns: all == self.count, hiding }
     }
+}
 
+/// What is known about the findings that are not listed.
+struct Unlisted {
     /// Whether each finding is listed or has the pattern of a listed one.
-    fn has_all_patterns(&self) -> bool {
-        self.items.iter().map(|item| item.weight).fold(0, u64::saturating_add) == self.count
-    }
+    has_all_patterns: bool,
+    /// The patterns of findings that represent others.
+    hiding: HashSet<Option<(Id, Id)>>,
+}
 
+impl Unlisted {
     /// Whether a finding that is not listed certainly did not occur.
     fn excludes(&self, item: &Item) -> bool {
-        let may_hide_it = |known: &&Item| known.weight > 1 && pattern(known) == pattern(item);
-        self.is_whole()
-            || self.has_all_patterns()
-                && item.difference.is_some()
-                && !self.items.iter().any(may_hide_it)
+        let is_hidden = || item.difference.is_none() || self.hiding.contains(&pattern(item));
+        self.has_all_patterns && (self.hiding.is_empty() || !is_hidden())
     }
 }
 
@@ -85,15 +90,16 @@ pub(super) fn match_items<'i>(
     [matches.undecided_old, matches.undecided_new] = matching.patterns();
     matching.run(strings);
     matches.pairs = matching.pairs;
+    let [of_old, of_new] = [old, new].map(Listed::unlisted);
     for left in matching.old {
-        if sees[1] && !left.ambiguous && new.excludes(left.item) {
+        if sees[1] && !left.ambiguous && of_new.excludes(left.item) {
             matches.fixed.push(left.item);
         } else {
             matches.undecided_old += 1;
         }
     }
     for left in matching.new {
-        if sees[0] && !left.ambiguous && old.excludes(left.item) {
+        if sees[0] && !left.ambiguous && of_old.excludes(left.item) {
             matches.new.push(left.item);
         } else {
             matches.undecided_new += 1;
@@ -219,7 +225,7 @@ impl<'i> Matching<'i> {
 
     /// If one side has a symbol and the other does not, the file may have been stripped.
     fn stripped(&mut self) {
-        let shapes = |left: &[Left<'_>], named: bool| -> std::collections::HashSet<_> {
+        let shapes = |left: &[Left<'_>], named: bool| -> HashSet<_> {
             let of = left.iter().filter(|left| left.item.symbol.is_some() == named);
             of.map(|left| (left.item.difference, left.item.shape)).collect()
         };

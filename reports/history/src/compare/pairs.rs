@@ -61,25 +61,45 @@ impl<'f> Pairing<'f> {
         if self.old.is_empty() || self.new.is_empty() {
             return;
         }
-        let mut buckets: HashMap<K, [Vec<usize>; 2]> = HashMap::new();
-        for (place, single) in self.old.iter().enumerate() {
-            if let Some(key) = key(single.file, true) {
-                buckets.entry(key).or_default()[0].push(place);
-            }
+        // Only digests of keys are kept of all files: keys may be long, and there may be millions.
+        let mut digests: Vec<(u64, bool, u32)> = Vec::new();
+        for (is_new, singles) in [(false, &self.old), (true, &self.new)] {
+            let places = 0_u32..;
+            digests.extend(places.zip(singles).filter_map(|(place, single)| {
+                Some((digest(&key(single.file, !is_new)?), is_new, place))
+            }));
         }
-        for (place, single) in self.new.iter().enumerate() {
-            // Only keys that both sides have are useful.
-            if let Some(bucket) = key(single.file, false).and_then(|key| buckets.get_mut(&key)) {
-                bucket[1].push(place);
+        digests.sort_unstable();
+        let (mut paired_old, mut paired_new) =
+            (vec![false; self.old.len()], vec![false; self.new.len()]);
+        for alike in digests.chunk_by(|one, other| one.0 == other.0) {
+            let places = |new: bool| {
+                let of_side = alike.iter().filter(move |(_, is_new, _)| *is_new == new);
+                of_side.map(|(_, _, place)| *place as usize)
+            };
+            if places(false).next().is_none() || places(true).next().is_none() {
+                continue;
             }
-        }
-        let (mut paired_old, mut paired_new) = (HashSet::new(), HashSet::new());
-        for [old, new] in buckets.into_values().filter(|[_, new]| !new.is_empty()) {
-            for (one, other) in self.bucket(how, old, new) {
-                let files = self.old.get(one).zip(self.new.get(other));
-                self.pairs.extend(files.map(|(one, other)| (one.file, other.file, how)));
-                paired_old.insert(one);
-                paired_new.insert(other);
+            let mut buckets: HashMap<K, [Vec<usize>; 2]> = HashMap::new();
+            for (is_new, singles) in [(false, &self.old), (true, &self.new)] {
+                for place in places(is_new) {
+                    let single = singles.get(place);
+                    let key = single.and_then(|single| key(single.file, !is_new));
+                    let bucket = key.map(|key| buckets.entry(key).or_default());
+                    let side = bucket.and_then(|bucket| bucket.get_mut(usize::from(is_new)));
+                    side.into_iter().for_each(|side| side.push(place));
+                }
+            }
+            for [old, new] in buckets.into_values() {
+                if old.is_empty() || new.is_empty() {
+                    continue;
+                }
+                for (one, other) in self.bucket(how, old, new) {
+                    let files = self.old.get(one).zip(self.new.get(other));
+                    self.pairs.extend(files.map(|(one, other)| (one.file, other.file, how)));
+                    paired_old.get_mut(one).into_iter().for_each(|paired| *paired = true);
+                    paired_new.get_mut(other).into_iter().for_each(|paired| *paired = true);
+                }
             }
         }
         retain(&mut self.old, &paired_old);
@@ -150,12 +170,9 @@ fn mark(singles: &mut [Single<'_>], places: &[usize]) {
     }
 }
 
-fn retain(singles: &mut Vec<Single<'_>>, paired: &HashSet<usize>) {
-    let mut place = 0;
-    singles.retain(|_| {
-        place += 1;
-        !paired.contains(&(place - 1))
-    });
+fn retain(singles: &mut Vec<Single<'_>>, paired: &[bool]) {
+    let mut paired = paired.iter();
+    singles.retain(|_| !paired.next().copied().unwrap_or(false));
 }
 
 fn digest(value: &impl Hash) -> u64 {

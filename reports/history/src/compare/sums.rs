@@ -12,17 +12,29 @@ use crate::changes::{
     Became, Change, Changes, CoverageVerdict, Described, FORMAT, FileChange, Matched, MissingFiles,
     PackageChange, ProducerChange, RuleChange, Scan, SectionChange, SeverityCounts, Share, Summary,
 };
+use sframe_record::numbers::{counted, grouped};
 use sframe_record::{Severity, Status};
 
 /// The number of example files for a change of producers.
 const EXAMPLES: usize = 3;
+/// The maximum number of files with changes that are listed, worst first. Others are counted.
+const MOST_FILES: usize = 50_000;
+/// The maximum number of rules that are counted separately, because each file of a hostile report can have its own.
+const MOST_RULES: usize = 10_000;
+/// What stands for the rules beyond.
+const OTHER_RULES: &str = "other rules";
 
 /// Sums that grow as files are added.
 #[derive(Default)]
 pub(super) struct Sums {
     summary: Summary,
     rules: BTreeMap<(Severity, String), RuleChange>,
+    /// The files with changes; the worst of them, once there are too many.
     files: Vec<FileChange>,
+    /// The number of files with changes that were dropped.
+    more_files: u64,
+    is_worse: bool,
+    has_undecided: bool,
     packages: BTreeMap<String, Package>,
     /// The files in no package.
     loose: Missing,
@@ -191,15 +203,32 @@ impl Sums {
             }
         }
         if !outcome.is_empty() {
+            self.is_worse |= outcome.change.worse;
+            self.has_undecided |= !outcome.change.undecided.is_empty();
             self.files.push(outcome.change);
+            if self.files.len() >= MOST_FILES.saturating_mul(2) {
+                self.keep_worst();
+            }
         }
+    }
+
+    /// Sorts the files with changes, worst first, and drops those beyond the maximum.
+    fn keep_worst(&mut self) {
+        self.files.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.name().cmp(&b.name())));
+        self.more_files += self.files.len().saturating_sub(MOST_FILES) as u64;
+        self.files.truncate(MOST_FILES);
     }
 
     fn count_rules(&mut self, outcome: &Outcome, strings: &Strings) {
         for rule in &outcome.rules {
             self.summary.undecided = self.summary.undecided.saturating_add(rule.undecided);
             self.summary.missing.add(rule.severity, rule.missing);
-            let name = strings.text(rule.rule);
+            let mut name = strings.text(rule.rule);
+            if self.rules.len() >= MOST_RULES
+                && !self.rules.contains_key(&(rule.severity, name.to_owned()))
+            {
+                name = OTHER_RULES;
+            }
             let sums =
                 self.rules.entry((rule.severity, name.to_owned())).or_insert_with(|| RuleChange {
                     rule: name.to_owned(),
@@ -280,9 +309,17 @@ impl Sums {
 
     /// All changes, worst first.
     pub(super) fn finish(mut self, old: Scan, new: Scan, lints_in_one: bool) -> Changes {
-        self.files.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.name().cmp(&b.name())));
+        self.keep_worst();
         let mut undecided = Vec::new();
         for (which, scan) in [("old", &old), ("new", &new)] {
+            if scan.files_left > 0 {
+                let left = counted(scan.files_left, "file");
+                undecided.push(format!(
+                    "the {which} scan has {left} beyond the first {}, which were not compared",
+                    grouped(scan.files)
+                ));
+                continue;
+            }
             if !scan.complete {
                 undecided.push(if scan.damaged {
                     format!(
@@ -301,8 +338,7 @@ impl Sums {
         }
         Changes {
             format: FORMAT,
-            worse: self.files.iter().any(|file| file.worse)
-                || self.packages.values().any(Package::share_fell),
+            worse: self.is_worse || self.packages.values().any(Package::share_fell),
             summary: self.summary,
             rules: self.rules.into_values().filter(|rule| rule.files > 0).collect(),
             missing: missing(&self.packages, &self.loose),
@@ -310,6 +346,8 @@ impl Sums {
             sections: sections(self.sections),
             producers: producers(self.producers),
             files: self.files,
+            more_files: self.more_files,
+            has_undecided_files: self.has_undecided,
             old,
             new,
             undecided,

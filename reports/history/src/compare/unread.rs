@@ -7,6 +7,9 @@ use super::names::{self, Versions};
 use super::strings::Strings;
 use sframe_record::Status;
 
+/// The maximum number of packages and archives around a file that are looked for: the scan itself opens fewer.
+const NESTED: usize = 100;
+
 /// The names of unreadable packages and archives, without versions.
 pub(super) struct Unread(HashSet<String>);
 
@@ -22,7 +25,7 @@ impl Unread {
             return false;
         }
         let name = name(file, strings);
-        let mut ends = name.match_indices('!').map(|(end, _)| end);
+        let mut ends = name.match_indices('!').map(|(end, _)| end).take(NESTED);
         ends.any(|end| name.get(..end).is_some_and(|outer| self.0.contains(outer)))
     }
 }

@@ -1,6 +1,7 @@
 //! The common properties of findings with one cause, and what is reported about them.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::instructions;
 use super::{Example, MOST, RootCause};
@@ -11,12 +12,16 @@ use sframe_record::{Difference, Finding, Owner, Record, Severity, UnwindTable, W
 /// The number of examples kept for a cause.
 const EXAMPLES: usize = 3;
 
+/// What stands for the rules beyond the maximum number of causes.
+const OTHERS: &str = "other rules";
+
 /// The common properties of findings with one cause.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) rule: String,
     pub(super) severity: Severity,
-    producers: Vec<String>,
+    /// Shared by the causes of a file.
+    producers: Arc<[String]>,
     shape: String,
     instructions: Vec<String>,
     known: Option<String>,
@@ -32,8 +37,8 @@ pub(super) struct Findings {
     functions: u64,
     files: u64,
     packages: HashSet<String>,
-    /// The first few by name and place.
-    examples: BTreeSet<Example>,
+    /// The first few by name and place, sorted.
+    examples: Vec<Example>,
 }
 
 impl Findings {
@@ -49,9 +54,11 @@ impl Findings {
     }
 
     fn keep(&mut self, example: Example) {
-        self.examples.insert(example);
-        if self.examples.len() > EXAMPLES {
-            self.examples.pop_last();
+        if let Err(place) = self.examples.binary_search(&example)
+            && place < EXAMPLES
+        {
+            self.examples.insert(place, example);
+            self.examples.truncate(EXAMPLES);
         }
     }
 
@@ -59,7 +66,7 @@ impl Findings {
         RootCause {
             rule: key.rule,
             severity: key.severity,
-            producers: key.producers,
+            producers: key.producers.to_vec(),
             shape: key.shape,
             instructions: key.instructions,
             known: key.known,
@@ -70,15 +77,21 @@ impl Findings {
             functions: self.functions,
             files: self.files,
             packages: self.packages.len() as u64,
-            examples: self.examples.into_iter().collect(),
+            examples: self.examples,
         }
     }
 }
 
 impl Key {
+    /// The cause shared by all findings of the severity beyond the maximum number of causes.
+    pub(super) fn without_rule(self) -> Key {
+        let key = self.without_shape();
+        Key { rule: OTHERS.to_owned(), known: None, wrong: None, owner: Owner::Unknown, ..key }
+    }
+
     /// The cause shared by all findings of the rule that are only counted.
     pub(super) fn without_shape(self) -> Key {
-        let (producers, shape, instructions) = (Vec::new(), String::new(), Vec::new());
+        let (producers, shape, instructions) = (Arc::default(), String::new(), Vec::new());
         Key { producers, shape, instructions, unlisted: true, ..self }
     }
 }
@@ -86,23 +99,25 @@ impl Key {
 /// The findings of one file by cause.
 #[derive(Debug)]
 pub(super) struct FileCauses {
-    file: FileName,
-    producers: Vec<String>,
+    file: Arc<FileName>,
+    producers: Arc<[String]>,
     causes: HashMap<Key, (Findings, HashSet<u64>)>,
     /// The findings by rule and known defect.
-    listed: Vec<(String, Option<String>, u64)>,
+    listed: HashMap<(String, Option<String>), u64>,
 }
 
 impl FileCauses {
     pub(super) fn of(head: &Record<'_>) -> FileCauses {
-        let (file, producers) = (FileName::of(head), producers(head));
-        FileCauses { file, producers, causes: HashMap::new(), listed: Vec::new() }
+        let (file, producers) = (FileName::of(head).into(), producers(head).into());
+        FileCauses { file, producers, causes: HashMap::new(), listed: HashMap::new() }
     }
 
     pub(super) fn add(&mut self, head: &Record<'_>, finding: &Finding<'_>) {
         let similar = finding.difference.as_deref().map_or(0, Difference::elsewhere);
         let weight = finding.weight();
-        self.list(finding, weight);
+        let rule = (finding.rule.to_string(), finding.known.as_ref().map(ToString::to_string));
+        let of_rule = self.listed.entry(rule).or_default();
+        *of_rule = of_rule.saturating_add(weight);
         let key = key(finding, &self.producers, head.table);
         let is_known = self.causes.len() < MOST || self.causes.contains_key(&key);
         let key = if is_known { key } else { key.without_shape() };
@@ -111,17 +126,6 @@ impl FileCauses {
         findings.findings = findings.findings.saturating_add(weight);
         findings.functions = findings.functions.saturating_add(similar);
         findings.keep(example(finding, &self.file, head.table));
-    }
-
-    fn list(&mut self, finding: &Finding<'_>, weight: u64) {
-        let (rule, known) = (finding.rule.as_str(), finding.known.as_deref());
-        let is_same = |of: &&mut (String, Option<String>, u64)| {
-            (of.0.as_str(), of.1.as_deref()) == (rule, known)
-        };
-        match self.listed.iter_mut().find(is_same) {
-            Some((.., of_rule)) => *of_rule = of_rule.saturating_add(weight),
-            None => self.listed.push((rule.to_owned(), known.map(str::to_owned), weight)),
-        }
     }
 
     /// The causes, with those of findings that `record` counts and that were not added.
@@ -133,9 +137,8 @@ impl FileCauses {
         };
         let mut causes: HashMap<Key, Findings> = causes.into_iter().map(with_functions).collect();
         for count in &record.counts {
-            let of_rule = (count.rule.as_str(), count.known.as_deref());
-            let of_rule = listed.iter().find(|of| (of.0.as_str(), of.1.as_deref()) == of_rule);
-            let of_rule = of_rule.map_or(0, |(.., number)| *number);
+            let of_rule = (count.rule.to_string(), count.known.as_ref().map(ToString::to_string));
+            let of_rule = listed.get(&of_rule).copied().unwrap_or(0);
             let unlisted = count.count.saturating_sub(of_rule);
             if unlisted == 0 {
                 continue;
@@ -143,7 +146,7 @@ impl FileCauses {
             let key = Key {
                 rule: count.rule.as_str().to_owned(),
                 severity: count.severity,
-                producers: producers.clone(),
+                producers: Arc::clone(&producers),
                 shape: String::new(),
                 instructions: Vec::new(),
                 known: count.known.as_deref().map(str::to_owned),
@@ -151,10 +154,12 @@ impl FileCauses {
                 owner: Owner::Unknown,
                 unlisted: true,
             };
+            let is_known = causes.len() < MOST || causes.contains_key(&key);
+            let key = if is_known { key } else { key.without_rule() };
             let findings = causes.entry(key).or_default();
             findings.findings = findings.findings.saturating_add(unlisted);
             findings.keep(Example {
-                file: file.clone(),
+                file: Arc::clone(&file),
                 symbol: None,
                 symbol_hex: None,
                 address: None,
@@ -171,14 +176,14 @@ impl FileCauses {
     }
 }
 
-fn key(finding: &Finding<'_>, producers: &[String], table: Option<UnwindTable>) -> Key {
+fn key(finding: &Finding<'_>, producers: &Arc<[String]>, table: Option<UnwindTable>) -> Key {
     let difference = finding.difference.as_ref();
     let code = difference.map(|difference| difference.instructions.as_slice());
     let ruling = difference.and_then(|difference| difference.ruling.as_ref());
     Key {
         rule: finding.rule.as_str().to_owned(),
         severity: finding.severity,
-        producers: producers.to_vec(),
+        producers: Arc::clone(producers),
         shape: shape::beside(finding, UnwindTable::noun_of(table)),
         instructions: instructions::pattern(code.unwrap_or_default()),
         known: finding.known.as_deref().map(str::to_owned),
@@ -218,7 +223,7 @@ fn package(record: &Record<'_>) -> Option<String> {
     own.or_else(|| record.inside.as_ref().map(|_| record.path.as_str().to_owned()))
 }
 
-fn example(finding: &Finding<'_>, file: &FileName, table: Option<UnwindTable>) -> Example {
+fn example(finding: &Finding<'_>, file: &Arc<FileName>, table: Option<UnwindTable>) -> Example {
     let function = finding.function.as_ref();
     let code = finding.code.as_ref();
     let symbol = function.and_then(|f| f.symbol.as_ref()).or(code.and_then(|c| c.symbol.as_ref()));
@@ -226,7 +231,7 @@ fn example(finding: &Finding<'_>, file: &FileName, table: Option<UnwindTable>) -
     let hex = hex.or(code.and_then(|c| c.symbol_hex.as_ref()));
     let start = code.map(|code| code.start).or(function.and_then(|function| function.start));
     Example {
-        file: file.clone(),
+        file: Arc::clone(file),
         symbol: symbol.map(ToString::to_string),
         symbol_hex: hex.map(ToString::to_string),
         address: start.map(|start| format!("{:#x}", start.0)),

@@ -8,20 +8,26 @@ use sframe_history::changes::{self, Options, Scan};
 use sframe_history::{Comparison, Record, When, report};
 use sframe_input::open_named;
 use sframe_policy::Judge;
-use sframe_store::{NO_HASHES, ShardLine, ShardState, Store};
+use sframe_record::json;
+use sframe_store::{ShardLine, Store};
 
 use super::args::stored::{CompareArgs, CompareFormat};
 use super::place::StorePlace;
 use super::policy::severities;
-use super::{Exit, complain, styled_stdout};
+use super::records::{Readable, readable};
+use super::{Exit, styled_stdout};
 use crate::stored::Result;
 
 pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
-    let name = |path: &Path| Scan { name: path.display().to_string(), ..Scan::default() };
+    let name = |path: &Path| {
+        let name = json::name(path.as_os_str().as_encoded_bytes());
+        Scan { name, ..Scan::default() }
+    };
     let policy = severities(&args.severities)?;
     let mut comparison = Comparison::new(name(&args.old), name(&args.new));
     for (when, path) in [(When::Old, &args.old), (When::New, &args.new)] {
-        let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         let side =
             &mut Side { when, comparison: &mut comparison, judge: Judge::new(policy.clone()) };
         read(path, side).map_err(named)?;
@@ -86,19 +92,8 @@ fn report(path: &Path, side: &mut Side<'_>) -> io::Result<()> {
 /// shards are unknown, and are not reported as removed.
 fn store(folder: &Path, name: &Path, side: &mut Side<'_>) -> Result<()> {
     let store = Store::open(folder)?;
-    let merged = store.run().totals.is_some();
-    let mut sound = true;
-    if store.lacks_hashes() {
-        complain(&format!("{}: {NO_HASHES}", name.display()))?;
-    }
-    for shard in 0..store.manifest().shards() {
-        let state = store.state(shard)?;
-        if !matches!(state, ShardState::Whole(_)) {
-            sound = false;
-            let remedy = "scan it again, and merge the store";
-            complain(&format!("{}: shard {shard} is {state}: {remedy}", name.display()))?;
-            continue;
-        }
+    let Readable { shards, merged, sound } = readable(&store, name)?;
+    for shard in shards {
         let mut reader = store.read(shard)?;
         while let Some(line) = reader.next_line()? {
             if let ShardLine::Record(line) = line {

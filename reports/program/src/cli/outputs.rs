@@ -161,11 +161,11 @@ fn of_format(
                 false => Box::new(Grouped::new(out, options)),
             }
         }
-        Format::Json => Box::new(JsonDocument::new(out)?),
+        Format::Json => Box::new(JsonDocument::new(out)),
         Format::Ndjson => Box::new(JsonLines::new(out)),
         Format::Html => Box::new(Html::new(out, Report::default())),
-        Format::Sarif => Box::new(Sarif::new(out, output.sarif_suppressed, root.clone())?),
-        Format::Junit => Box::new(Junit::new(out)?),
+        Format::Sarif => Box::new(Sarif::new(out, output.sarif_suppressed, root.clone())),
+        Format::Junit => Box::new(Junit::new(out)),
         Format::Markdown => Box::new(Markdown::new(out)),
     })
 }

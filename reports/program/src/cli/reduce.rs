@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use sframe_input::{FileBytes, Input, archive, plain_error};
+use sframe_record::markdown::code_cell;
 use sframe_record::numbers::counted;
 use sframe_record::text::{printable, printable_path};
 use sframe_record::{Finding, Owner, Record, Status, catalogue};
@@ -215,9 +216,10 @@ fn written(
 ) -> io::Result<Exit> {
     let name = args.file.file_name().map_or(args.file.as_path(), Path::new);
     let function = finding.function.as_ref().and_then(|function| function.symbol.as_ref());
+    let name = code_cell(&printable_path(name));
     let origin = match function {
-        Some(function) => format!("`{}`, function `{function}`", printable_path(name)),
-        None => format!("`{}`", printable_path(name)),
+        Some(function) => format!("{name}, function {}", code_cell(function)),
+        None => name,
     };
     let used =
         report::Programs { assemblers: &programs.assemblers, linker: programs.linker.as_ref() };

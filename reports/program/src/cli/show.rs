@@ -8,8 +8,9 @@ use sframe_history::report;
 use sframe_html::Report;
 use sframe_input::open_named;
 use sframe_policy::{Judge, Policy};
+use sframe_record::text::printable_path;
 use sframe_record::{Record, Summary, Text};
-use sframe_store::{ShardState, Store};
+use sframe_store::Store;
 
 use super::args::Format;
 use super::args::policy::GateArgs;
@@ -18,6 +19,7 @@ use super::output_file::OutputFile;
 use super::outputs::{Outputs, Shown};
 use super::place::StorePlace;
 use super::policy::policy;
+use super::records::{Readable, readable};
 use super::{Exit, complain, gates, stdout};
 use crate::render::{Html, Nothing, Renderer};
 use crate::stored::{self, Result};
@@ -30,7 +32,10 @@ pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
         )?;
         return Ok(Exit::Failure);
     }
-    let named = |path: &Path, error| io::Error::other(format!("{}: {error}", path.display()));
+    // A closed output stays recognisable.
+    let named = |path: &Path, error: io::Error| {
+        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    };
     let policy = policy(&args.policy)?;
     let shown = Shown { all: args.all, known: policy.denies_known(), findings: true };
     let gates = GateArgs::default();
@@ -45,18 +50,30 @@ pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
     let (mut renderer, files): (Box<dyn Renderer>, _) = match args.output.format {
         Format::Html => {
             let mut report = Report::default();
-            report.set_name(&scan.display().to_string());
+            report.set_name(&printable_path(scan));
             for path in earlier {
-                let (summary, _) = read(path, policy.clone(), &mut Nothing)
-                    .map_err(|error: io::Error| named(path, error))?;
-                report.add_earlier(&path.display().to_string(), &summary);
+                let mut summary = Summary::default();
+                read(path, policy.clone(), &mut summary, &mut Nothing)
+                    .map_err(|error| named(path, error))?;
+                report.add_earlier(&printable_path(path), &summary);
             }
             outputs.with(Box::new(Html::new(stdout(), report)))?
         }
         _ => outputs.renderer(None)?,
     };
-    let (summary, ending) =
-        read(scan, policy, renderer.as_mut()).map_err(|error| named(scan, error))?;
+    let mut summary = Summary::default();
+    let read = read(scan, policy, &mut summary, renderer.as_mut());
+    let ending = match read.map_err(|error| named(scan, error)) {
+        Ok(ending) => ending,
+        // What was shown already becomes a whole document.
+        Err(error) if summary.inputs > 0 && error.kind() != io::ErrorKind::BrokenPipe => {
+            let note = format!("not all of the scan could be read: {error}");
+            summary.notes.push(Text::from(note));
+            renderer.finish(&summary)?;
+            return Err(error);
+        }
+        Err(error) => return Err(error),
+    };
     renderer.finish(&summary)?;
     files.into_iter().try_for_each(OutputFile::finish)?;
     if ending == Ending::Early {
@@ -75,23 +92,24 @@ enum Ending {
     Complete,
     /// The scan was interrupted.
     Early,
-    /// The scan was complete, but parts of its store cannot be read any longer.
+    /// Parts of its store cannot be read, or contradict the rest.
     Damaged,
 }
 
-/// Hands the records of a store or report to `renderer`, and returns their sum.
+/// Hands the records of a store or report to `renderer`, and adds them to `summary`.
 fn read(
     path: &Path,
     policy: Policy,
+    summary: &mut Summary<'static>,
     renderer: &mut dyn Renderer,
-) -> io::Result<(Summary<'static>, Ending)> {
+) -> io::Result<Ending> {
     let place = StorePlace::of(path)?;
     place.fetch_merged()?;
     if place.folder().is_dir() {
-        let read = store(place.folder(), path, policy, renderer);
+        let read = store(place.folder(), path, policy, summary, renderer);
         return Ok(read.map_err(|error| place.name_in(error))?);
     }
-    let (mut summary, mut written) = (Summary::default(), Ok(()));
+    let mut written = Ok(());
     let mut judge = Judge::new(policy);
     let each = |record: &Record<'_>| {
         let record = judge.judge(record.clone());
@@ -100,35 +118,27 @@ fn read(
             written = record.hand_over(renderer);
         }
     };
-    let read = report::read(BufReader::new(open_named(path)?), each).map_err(io::Error::other)?;
+    let read = report::read(BufReader::new(open_named(path)?), each).map_err(io::Error::other);
+    written?;
     summary.notes = judge.notes().into_iter().map(Text::from).collect();
-    let ending = if read.complete { Ending::Complete } else { Ending::Early };
-    written.map(|()| (summary, ending))
+    Ok(if read?.complete { Ending::Complete } else { Ending::Early })
 }
 
-/// Hands the records in the sound shards of a store to `renderer`, and names the other shards.
+/// Hands the records in the sound shards of a store to `renderer`, and reports the others.
 fn store(
     folder: &Path,
     name: &Path,
     policy: Policy,
+    summary: &mut Summary<'static>,
     renderer: &mut dyn Renderer,
-) -> Result<(Summary<'static>, Ending)> {
+) -> Result<Ending> {
     let store = Store::open(folder)?;
-    let merged = store.run().totals.is_some();
-    let mut ending = if merged { Ending::Complete } else { Ending::Early };
-    let mut sound = Vec::new();
-    for shard in 0..store.manifest().shards() {
-        let state = store.state(shard)?;
-        if matches!(state, ShardState::Whole(_)) {
-            sound.push(shard);
-            continue;
-        }
-        if merged {
-            ending = Ending::Damaged;
-        }
-        let unknown = "its files are not shown";
-        complain(&format!("{}: shard {shard} is {state}: {unknown}", name.display()))?;
-    }
-    let summary = stored::summary(&store, sound, policy, renderer)?;
-    Ok((summary, ending))
+    let Readable { shards, merged, sound } = readable(&store, name)?;
+    let ending = match (merged, sound) {
+        (_, false) => Ending::Damaged,
+        (true, true) => Ending::Complete,
+        (false, true) => Ending::Early,
+    };
+    *summary = stored::summary(&store, shards, policy, renderer)?;
+    Ok(ending)
 }

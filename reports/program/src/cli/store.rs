@@ -140,7 +140,7 @@ fn previous(earlier: &StorePlace, key: &Key, args: &CheckArgs) -> Result<Previou
     if previous.lacks_hashes() {
         complain(&format!("{name}: {NO_HASHES}"))?;
     }
-    for DamagedShard { shard, reason } in previous.unusable() {
+    for DamagedShard { shard, reason, .. } in previous.unusable() {
         let what = "its files are checked again here; to repair that store, scan the shard again and merge";
         complain(&format!("{name}: shard {shard}: {reason}: {what}"))?;
     }

@@ -8,6 +8,7 @@ use sframe_validator::{Abi, Version};
 use super::{BOLD, near, parts};
 use crate::render::wrap;
 use sframe_record::catalogue;
+use sframe_record::markdown::plain;
 
 pub(super) fn page(out: &mut dyn Write, rule: &Rule, width: Option<usize>) -> io::Result<()> {
     let text = |text: &str| wrap(text, 2, width);
@@ -77,7 +78,7 @@ pub fn markdown(out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "## {}\n", title(group))?;
         writeln!(out, "| Rule | Severity | Applies to | What has to hold |\n|---|---|---|---|")?;
         for rule in &rules {
-            let (name, summary) = (rule.name, escaped(rule.page.summary));
+            let (name, summary) = (rule.name, plain(rule.page.summary));
             let scope = applies_to(rule);
             writeln!(out, "| [`{name}`](#{name}) | {} | {scope} | {summary} |", rule.severity)?;
         }
@@ -91,26 +92,14 @@ pub fn markdown(out: &mut dyn Write) -> io::Result<()> {
 
 fn markdown_page(out: &mut dyn Write, rule: &Rule) -> io::Result<()> {
     writeln!(out, "### {}\n", rule.name)?;
-    writeln!(out, "*{}.* {}\n", rule.severity, escaped(&sentence(rule.page.summary)))?;
-    writeln!(out, "**What goes wrong:** {}\n", escaped(&sentence(rule.page.consequence)))?;
-    writeln!(out, "**What to do:** {}\n", escaped(&sentence(rule.page.remedy)))?;
-    writeln!(out, "**Source:** {}\n", escaped(rule.page.source))?;
+    writeln!(out, "*{}.* {}\n", rule.severity, plain(&sentence(rule.page.summary)))?;
+    writeln!(out, "**What goes wrong:** {}\n", plain(&sentence(rule.page.consequence)))?;
+    writeln!(out, "**What to do:** {}\n", plain(&sentence(rule.page.remedy)))?;
+    writeln!(out, "**Source:** {}\n", plain(rule.page.source))?;
     if !rule.page.example.is_empty() {
-        writeln!(out, "**Example:** {}\n", escaped(rule.page.example))?;
+        writeln!(out, "**Example:** {}\n", plain(rule.page.example))?;
     }
     Ok(())
-}
-
-/// Escapes text, so that Markdown does not treat it as markup.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if matches!(character, '*' | '_' | '|' | '<' | '[' | '`' | '\\') {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    escaped
 }
 
 /// Makes a sentence: with a capital letter at the beginning and a full stop at the end.

@@ -125,15 +125,16 @@ pub struct JsonDocument<W> {
 }
 
 impl<W: Write> JsonDocument<W> {
-    /// A renderer that writes to `out`.
-    ///
-    /// # Errors
-    /// Returns an error if writing fails.
-    pub fn new(mut out: W) -> io::Result<JsonDocument<W>> {
-        write!(out, "{{\"format\":{FORMAT},\"tool\":")?;
-        write(&mut out, &TOOL)?;
-        write!(out, ",\"files\":[")?;
-        Ok(JsonDocument { out, any: false, held: Held::new() })
+    /// A renderer that writes to `out`; nothing before the first record.
+    pub fn new(out: W) -> JsonDocument<W> {
+        JsonDocument { out, any: false, held: Held::new() }
+    }
+
+    /// Writes the beginning of the document.
+    fn start(&mut self) -> io::Result<()> {
+        write!(self.out, "{{\"format\":{FORMAT},\"tool\":")?;
+        write(&mut self.out, &TOOL)?;
+        write!(self.out, ",\"files\":[")
     }
 }
 
@@ -148,7 +149,9 @@ impl<W: Write> Events for JsonDocument<W> {
 
     fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
         let separator: &[u8] = if self.any { b",\n" } else { b"\n" };
-        self.any = true;
+        if !std::mem::replace(&mut self.any, true) {
+            self.start()?;
+        }
         self.out.write_all(separator)?;
         self.held.write(&mut self.out, record)
     }
@@ -156,6 +159,9 @@ impl<W: Write> Events for JsonDocument<W> {
 
 impl<W: Write> Renderer for JsonDocument<W> {
     fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        if !self.any {
+            self.start()?;
+        }
         write!(self.out, "\n],\"summary\":")?;
         write(&mut self.out, summary)?;
         writeln!(self.out, "}}")?;

@@ -24,6 +24,8 @@ const LISTED: usize = 20;
 /// Writes the XML.
 pub struct Junit<W: Write> {
     out: Writer<W>,
+    /// Whether the beginning was written.
+    started: bool,
     /// The first findings of the file, by rule and severity.
     listed: BTreeMap<(String, Severity), Listed>,
 }
@@ -37,19 +39,24 @@ struct Listed {
 }
 
 impl<W: Write> Junit<W> {
-    /// A renderer that writes to `out`.
-    ///
-    /// # Errors
-    /// Returns an error if writing fails.
-    pub fn new(out: W) -> io::Result<Junit<W>> {
-        let mut out = Writer::new_with_indent(out, b' ', 1);
-        out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    /// A renderer that writes to `out`; nothing before the first suite.
+    pub fn new(out: W) -> Junit<W> {
+        let out = Writer::new_with_indent(out, b' ', 1);
+        Junit { out, started: false, listed: BTreeMap::new() }
+    }
+
+    /// Writes the beginning of the document, once.
+    fn start(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.started, true) {
+            return Ok(());
+        }
+        self.out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
         let suites = BytesStart::new("testsuites").with_attributes([("name", "sframe-check")]);
-        out.write_event(Event::Start(suites))?;
-        Ok(Junit { out, listed: BTreeMap::new() })
+        self.out.write_event(Event::Start(suites))
     }
 
     fn suite(&mut self, name: &str, tests: &[Test]) -> io::Result<()> {
+        self.start()?;
         let count = |outcome: &dyn Fn(&Outcome) -> bool| {
             tests.iter().filter(|test| outcome(&test.outcome)).count().to_string()
         };
@@ -135,6 +142,7 @@ impl<W: Write> Renderer for Junit<W> {
         if !gates.is_empty() {
             self.suite("gates", &gates)?;
         }
+        self.start()?;
         self.out.write_event(Event::End(BytesEnd::new("testsuites")))?;
         writeln!(self.out.get_mut())?;
         self.out.get_mut().flush()

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use sframe_history::Groups;
 use sframe_history::groups::{Example, RootCause};
+use sframe_record::markdown::{code, code_cell, plain};
 use sframe_record::numbers::{counted, grouped, percent};
-use sframe_record::text::printable;
 use sframe_record::{
     CallSites, Events, Finding, ForecastTotal, LINKED, ReadingTotal, Record, Severity, Status,
     Summary, Table,
@@ -45,13 +45,13 @@ impl<W: Write> Markdown<W> {
             let example = cause.examples.first();
             let message = match (cause.unlisted, example) {
                 (true, _) => "counted, not listed (`--all` lists each)",
-                (false, Some(example)) => &cell(&example.text()),
+                (false, Some(example)) => &plain(&example.text()),
                 (false, None) => "",
             };
             writeln!(
                 self.out,
-                "| {mark} | `{}` | {} | {} | {} | {} |",
-                code(&cause.rule),
+                "| {mark} | {} | {} | {} | {} | {} |",
+                code_cell(&cause.rule),
                 grouped(cause.findings),
                 grouped(cause.files),
                 message,
@@ -85,7 +85,7 @@ impl<W: Write> Markdown<W> {
         let who = "by a walker that looks up the return address itself";
         writeln!(self.out, "\n**Call sites of {files}, {who}**\n")?;
         for sentence in total.sites.sentences(summary.tables()) {
-            writeln!(self.out, "- {}", cell(&sentence))?;
+            writeln!(self.out, "- {}", plain(&sentence))?;
         }
         writeln!(self.out, "- {}", CallSites::OTHER_WALKER)?;
         let Some(packages) = summary.several_call_site_packages() else { return Ok(()) };
@@ -94,12 +94,12 @@ impl<W: Write> Markdown<W> {
     }
 
     fn table(&mut self, Table { columns, lines }: &Table) -> io::Result<()> {
-        let names: Vec<String> = columns.iter().map(|name| cell(name)).collect();
+        let names: Vec<String> = columns.iter().map(|name| plain(name)).collect();
         writeln!(self.out, "| | {} |", names.join(" | "))?;
         writeln!(self.out, "|---|{}", "--:|".repeat(columns.len()))?;
         for line in lines {
             let cells = line.cells.join(" | ");
-            writeln!(self.out, "| {} | {cells} |", cell(&line.label))?;
+            writeln!(self.out, "| {} | {cells} |", plain(&line.label))?;
         }
         Ok(())
     }
@@ -114,8 +114,8 @@ impl<W: Write> Markdown<W> {
             let defect = sframe_defects::find(id);
             let about = defect.map(|of| format!(": {} ({})", of.title, of.affected()));
             let (findings, files) = (counted(findings, "finding"), counted(files, "file"));
-            let about = cell(&about.unwrap_or_default());
-            writeln!(self.out, "- `{}`, {findings} in {files}{about}", code(id))?;
+            let about = plain(&about.unwrap_or_default());
+            writeln!(self.out, "- {}, {findings} in {files}{about}", code(id))?;
         }
         Ok(())
     }
@@ -175,7 +175,7 @@ impl<W: Write> Renderer for Markdown<W> {
         writeln!(self.out)?;
         for gate in &summary.failed_gates {
             let mark = if gate.undecided { "❓" } else { "❌" };
-            writeln!(self.out, "\n{mark} {}", cell(&gate.message))?;
+            writeln!(self.out, "\n{mark} {}", plain(&gate.message))?;
         }
         let mut causes = std::mem::take(&mut self.groups).finish().causes;
         causes.retain(|cause| cause.known.is_none() || cause.severity == Severity::Error);
@@ -195,7 +195,7 @@ impl<W: Write> Renderer for Markdown<W> {
         if !self.left.is_empty() {
             writeln!(self.out, "\n**Undecided or unreadable**\n")?;
             for (file, reason) in std::mem::take(&mut self.left) {
-                writeln!(self.out, "- `{}`: {}", code(&file), cell(&reason))?;
+                writeln!(self.out, "- {}: {}", code(&file), plain(&reason))?;
             }
         }
         let suppressed = summary.suppressed.iter().map(|of| of.count).fold(0, u64::saturating_add);
@@ -203,7 +203,7 @@ impl<W: Write> Renderer for Markdown<W> {
             writeln!(self.out, "\n{} suppressed.", counted(suppressed, "finding"))?;
         }
         for note in &summary.notes {
-            writeln!(self.out, "\n{}", cell(note))?;
+            writeln!(self.out, "\n{}", plain(note))?;
         }
         self.out.flush()
     }
@@ -212,28 +212,5 @@ impl<W: Write> Renderer for Markdown<W> {
 /// The file and function of an example.
 fn place(example: &Example) -> String {
     let symbol = example.symbol.as_deref().map(|symbol| format!(": {symbol}"));
-    format!("`{}`", code(&format!("{}{}", example.file, symbol.unwrap_or_default())))
-}
-
-/// Text in a code span of a table: without what would end the span or the cell.
-fn code(text: &str) -> String {
-    printable(text).replace('`', "'").replace('|', "\\|")
-}
-
-/// Text in a cell of a table, in which nothing is markup.
-fn cell(text: &str) -> String {
-    let mut cell = String::with_capacity(text.len());
-    for character in printable(text).chars() {
-        match character {
-            '<' => cell.push_str("&lt;"),
-            '>' => cell.push_str("&gt;"),
-            '&' => cell.push_str("&amp;"),
-            '*' | '_' | '|' | '[' | ']' | '`' | '\\' | '#' | '@' | '!' | '~' => {
-                cell.push('\\');
-                cell.push(character);
-            }
-            other => cell.push(other),
-        }
-    }
-    cell
+    code_cell(&format!("{}{}", example.file, symbol.unwrap_or_default()))
 }

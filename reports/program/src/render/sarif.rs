@@ -37,15 +37,18 @@ pub struct Sarif<W> {
 const NOTIFICATIONS: usize = 1_000;
 
 impl<W: Write> Sarif<W> {
-    /// A renderer that writes to `out`, with `suppressed` findings as well. The paths in fingerprints are relative to `root`.
-    ///
-    /// # Errors
-    /// Returns an error if writing fails.
-    pub fn new(mut out: W, suppressed: bool, root: Root) -> io::Result<Sarif<W>> {
+    /// A renderer that writes to `out`, with `suppressed` findings as well; nothing before the first result. The paths in
+    /// fingerprints are relative to `root`.
+    pub fn new(out: W, suppressed: bool, root: Root) -> Sarif<W> {
+        Sarif { out, suppressed, any: false, notifications: Vec::new(), root, file: None }
+    }
+
+    /// Writes the beginning of the document.
+    fn start(&mut self) -> io::Result<()> {
+        let out = &mut self.out;
         write!(out, "{{\"$schema\":\"{SCHEMA}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":")?;
-        write(&mut out, &Tool { driver: Driver::this() })?;
-        out.write_all(b",\"results\":[")?;
-        Ok(Sarif { out, suppressed, any: false, notifications: Vec::new(), root, file: None })
+        write(&mut *out, &Tool { driver: Driver::this() })?;
+        out.write_all(b",\"results\":[")
     }
 
     fn result(
@@ -54,7 +57,10 @@ impl<W: Write> Sarif<W> {
         finding: &Finding<'_>,
         suppressed: Option<&str>,
     ) -> io::Result<()> {
-        let separator: &[u8] = if std::mem::replace(&mut self.any, true) { b",\n" } else { b"\n" };
+        let separator: &[u8] = if self.any { b",\n" } else { b"\n" };
+        if !std::mem::replace(&mut self.any, true) {
+            self.start()?;
+        }
         self.out.write_all(separator)?;
         let file = self.file.get_or_insert_with(|| self.root.file(record));
         let identity = Identity::of(file, finding);
@@ -114,6 +120,9 @@ impl<W: Write> Renderer for Sarif<W> {
             execution_successful: !summary.is_incomplete() && summary.failed_gates.is_empty(),
             tool_execution_notifications: std::mem::take(&mut self.notifications),
         };
+        if !self.any {
+            self.start()?;
+        }
         self.out.write_all(b"\n],\"invocations\":")?;
         write(&mut self.out, &[invocation])?;
         let properties = RunProperties {

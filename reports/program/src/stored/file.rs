@@ -13,15 +13,20 @@ use sframe_record::Record;
 /// The maximum number of findings of a file in a store. Further ones are counted: its records are read as a whole.
 const MOST_KEPT: usize = 100_000;
 
-/// Checks a file. Passes its records on one by one, and counts the files without a record by kind.
+/// Checks a file. Passes its records on one by one, and counts the files without a record by kind. An archive or package
+/// without files is counted itself, as empty.
 pub(super) fn check(
     path: &Path,
     checker: &Checker<'_>,
     record: &mut dyn FnMut(Vec<u8>),
 ) -> io::Result<Counts> {
     let (mut without, mut failed) = (Counts::default(), None);
+    let mut has_records = false;
     let mut keep = |found: &Record<'_>| match record::of(found) {
-        Ok(StoredRecord::Record(kept)) => record(kept),
+        Ok(StoredRecord::Record(kept)) => {
+            has_records = true;
+            record(kept);
+        }
         Ok(StoredRecord::Count(kind)) => without.add(&kind, 1),
         Err(error) => failed = failed.take().or(Some(error)),
     };
@@ -30,6 +35,10 @@ pub(super) fn check(
     checker.input(Input::File(path.to_owned()), &mut |piece| {
         collector.add(piece).iter().for_each(&mut keep);
     });
+    // Otherwise it could not be told from an item whose records were lost.
+    if !has_records && without.is_empty() {
+        without.add(record::EMPTY, 1);
+    }
     failed.map_or(Ok(without), |error| Err(error.into()))
 }
 

@@ -15,6 +15,9 @@ pub(super) enum StoredRecord {
 /// The kind of files that are not ELF files, in stores and summaries.
 pub(super) const NOT_ELF: &str = "not-elf";
 
+/// The kind of archives and packages without files, in stores.
+pub(super) const EMPTY: &str = "empty-archive";
+
 /// The part of a record that is kept.
 pub(super) fn of(record: &Record<'_>) -> serde_json::Result<StoredRecord> {
     Ok(match record.status {

@@ -7,7 +7,7 @@ use sframe_policy::{Judge, Policy};
 use sframe_record::{Events, Record, Summary, Text};
 use sframe_store::{Counts, ShardLine, Store};
 
-use super::record::NOT_ELF;
+use super::record::{EMPTY, NOT_ELF};
 use super::{Error, Result};
 use sframe_input::Special;
 
@@ -54,7 +54,8 @@ fn parse(line: &[u8], shard: u32) -> Result<Record<'_>> {
 }
 
 fn count(summary: &mut Summary<'_>, without: &Counts) {
-    for (kind, number) in without.iter() {
+    // An archive without files is no file that was checked.
+    for (kind, number) in without.iter().filter(|(kind, _)| *kind != EMPTY) {
         summary.inputs = summary.inputs.saturating_add(number);
         match Special::of_id(kind) {
             Some(special) => summary.add_special(special.id(), number),

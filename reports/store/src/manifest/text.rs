@@ -78,7 +78,12 @@ fn put(line: &mut Vec<u8>, value: &impl Serialize) {
 
 /// Reads a manifest, either plain or compressed.
 pub(super) fn open(path: &Path) -> Result<Manifest> {
-    let mut file = durable::open_file(path).map_err(Error::io("open", path))?;
+    let file = durable::open_file(path).map_err(Error::io("open", path))?;
+    read(file, path)
+}
+
+/// Reads a manifest from an open file, which errors call `path`.
+pub(super) fn read(mut file: File, path: &Path) -> Result<Manifest> {
     let mut magic = Vec::new();
     let begun = (&mut file).take(4).read_to_end(&mut magic).and_then(|_| file.rewind());
     begun.map_err(Error::io("read", path))?;
@@ -142,14 +147,11 @@ struct Reading {
     header: Option<(Plan, u64)>,
     shard_of: Vec<u32>,
     seen: HashSet<PathBuf>,
-    hasher: blake3::Hasher,
 }
 
 impl Reading {
     fn line(&mut self, text: &[u8]) -> std::result::Result<(), Defect> {
         self.line += 1;
-        self.hasher.update(text);
-        self.hasher.update(b"\n");
         let longest = if self.header.is_none() { MAX_HEADER } else { MAX_ITEM };
         let object = Object::parse(self.line, text, longest)?;
         let Some((plan, _)) = &mut self.header else {
@@ -179,7 +181,7 @@ impl Reading {
             let allowed = format!("{}, as many as lines follow", plan.items.len());
             return defect(1, "items", items.to_string(), &allowed);
         }
-        Ok(Manifest::new(plan, self.shard_of, self.hasher.finalize().into()))
+        Ok(Manifest::new(plan, self.shard_of))
     }
 }
 

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::ShardState;
 use super::line::{END, EndLine, ITEM, ItemLine, RECORD, ShardTotals};
-use crate::counts::MAX_KINDS;
+use super::tally::Tally;
+use crate::Manifest;
 use crate::durable;
 use crate::error::{Error, Result};
+use crate::layout::shard_name;
 use crate::lines::{LinePlace, LinesReader, is_damage};
-use crate::{Counts, Manifest};
 
 /// A line of a shard.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ pub enum ShardLine<'a> {
 /// Reads the lines of a shard in order and holds one in memory at a time.
 ///
 /// Whether the shard is complete is known only at its end. Until then the lines read may be damaged, unless the shard's
-/// state was checked before.
+/// state was checked before. Each record can be read: the first that cannot, and the lines after it, are not returned.
 #[derive(Debug)]
 pub struct ShardReader<'m> {
     path: PathBuf,
@@ -33,8 +34,11 @@ pub struct ShardReader<'m> {
 }
 
 impl<'m> ShardReader<'m> {
-    pub(crate) fn open(path: PathBuf, manifest: &'m Manifest, shard: u32) -> Result<Self> {
-        let file = match durable::open_file(&path) {
+    /// A reader of this shard in the store at `folder`.
+    pub(crate) fn open(folder: &Path, manifest: &'m Manifest, shard: u32) -> Result<Self> {
+        let name = shard_name(shard);
+        let path = folder.join(&name);
+        let file = match durable::open_own(folder, &name) {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
                 return Err(Error::Damaged { path, reason: error.to_string() });
             }
@@ -66,7 +70,7 @@ impl<'m> ShardReader<'m> {
             match step.map_err(|reason| self.damaged(reason))? {
                 Step::Record => return Ok(Some((place, ShardLine::Record(self.lines.line())))),
                 Step::Item(item) => return Ok(Some((place, ShardLine::Item(item)))),
-                Step::End => {}
+                Step::Other => {}
             }
         }
         self.check.whole().map_err(|wrong| match wrong {
@@ -89,9 +93,9 @@ impl<'m> ShardReader<'m> {
     }
 }
 
-/// The state of the shard at `path`. Reads all of it.
-pub(crate) fn state(path: &Path, manifest: &Manifest, shard: u32) -> Result<ShardState> {
-    let totals = ShardReader::open(path.to_owned(), manifest, shard).and_then(|mut reader| {
+/// The state of a shard of the store at `folder`. Reads all of it.
+pub(crate) fn state(folder: &Path, manifest: &Manifest, shard: u32) -> Result<ShardState> {
+    let totals = ShardReader::open(folder, manifest, shard).and_then(|mut reader| {
         while reader.next_line()?.is_some() {}
         Ok(reader.check.totals())
     });
@@ -120,7 +124,8 @@ pub(crate) fn begins(path: &Path) -> bool {
 enum Step {
     Record,
     Item(ItemLine),
-    End,
+    /// The last line, or a line after one that makes the shard unusable.
+    Other,
 }
 
 /// Why a shard is unusable after it was read to its end.
@@ -135,13 +140,9 @@ struct Check<'m> {
     manifest: &'m Manifest,
     shard: u32,
     lines: u64,
-    items: u64,
-    records: u64,
-    /// Records since the last item line.
-    of_item: u64,
-    without: Counts,
-    /// The first item that is out of order. It is reported at the end, where the whole shard may turn out to belong to
-    /// another manifest.
+    tally: Tally<'m>,
+    /// The first line that contradicts the manifest or cannot be read. It is reported at the end, where the whole shard
+    /// may turn out to belong to another manifest, or another version of this program.
     stray: Option<String>,
     hasher: blake3::Hasher,
     end: Option<EndLine>,
@@ -153,10 +154,7 @@ impl<'m> Check<'m> {
             manifest,
             shard,
             lines: 0,
-            items: 0,
-            records: 0,
-            of_item: 0,
-            without: Counts::default(),
+            tally: Tally::new(manifest, shard),
             stray: None,
             hasher: blake3::Hasher::new(),
             end: None,
@@ -168,75 +166,51 @@ impl<'m> Check<'m> {
         if self.end.is_some() {
             return Err("lines follow its last one".to_owned());
         }
-        let step = if text.starts_with(RECORD) {
-            self.of_item += 1;
-            Step::Record
+        let (step, checked) = if text.starts_with(RECORD) {
+            (Step::Record, self.tally.record(text))
         } else if text.starts_with(ITEM) {
             let item = ItemLine::read(self.lines, text).map_err(|defect| defect.to_string())?;
-            self.item(&item)?;
-            Step::Item(item)
+            let checked = self.tally.item(&item);
+            (Step::Item(item), checked)
         } else if text.starts_with(END) {
             self.end = Some(EndLine::read(self.lines, text).map_err(|defect| defect.to_string())?);
-            return Ok(Step::End);
+            return Ok(Step::Other);
         } else {
             return Err(format!("line {} is neither a record nor an item", self.lines));
         };
         self.hasher.update(text);
         self.hasher.update(b"\n");
-        Ok(step)
-    }
-
-    fn item(&mut self, item: &ItemLine) -> std::result::Result<(), String> {
-        let of_item = std::mem::take(&mut self.of_item);
-        if item.records != of_item {
-            let (number, records) = (item.item, item.records);
-            return Err(format!(
-                "item {number} has {of_item} records, but its line states {records}"
-            ));
+        if let Err(reason) = checked {
+            self.stray.get_or_insert_with(|| format!("line {}: {reason}", self.lines));
         }
-        if self.expected() != Some(item.item) && self.stray.is_none() {
-            self.stray = Some(format!(
-                "line {} is of item {}, which is out of order",
-                self.lines, item.item
-            ));
-        }
-        self.items += 1;
-        self.records += of_item;
-        self.without.add_all(&item.without);
-        if self.without.kinds() > MAX_KINDS {
-            return Err(format!("more than {MAX_KINDS} kinds without a record"));
-        }
-        Ok(())
-    }
-
-    /// The number of the item that the manifest lists next.
-    fn expected(&self) -> Option<u32> {
-        self.manifest.number_in(self.shard, self.items)
+        Ok(if self.stray.is_none() { step } else { Step::Other })
     }
 
     fn totals(&self) -> ShardTotals {
-        let Check { items, records, without, hasher, .. } = self;
-        let (items, records, without) = (*items, *records, without.clone());
-        ShardTotals { items, records, without, hash: hasher.finalize().into() }
+        self.tally.totals(self.hasher.finalize().into())
     }
 
     fn whole(&self) -> std::result::Result<(), Wrong> {
         let Some(end) = &self.end else {
             return Err(Wrong::Damaged("it is truncated: its last line is missing".to_owned()));
         };
-        if self.of_item > 0 || end.totals != self.totals() {
-            let reason = "its lines do not match its last line".to_owned();
-            return Err(Wrong::Damaged(reason));
+        let totals = self.totals();
+        let mismatch = || Wrong::Damaged("its lines do not match its last line".to_owned());
+        if self.tally.is_within_item() || end.totals.hash != totals.hash {
+            return Err(mismatch());
         }
         if let Some(reason) = end.foreign(self.manifest, self.shard) {
             return Err(Wrong::Foreign(reason));
         }
-        match &self.stray {
-            Some(stray) => Err(Wrong::Damaged(stray.clone())),
-            None if self.expected().is_some() => {
-                Err(Wrong::Damaged("it ends before all items are done".to_owned()))
-            }
-            None => Ok(()),
+        if let Some(stray) = &self.stray {
+            return Err(Wrong::Damaged(stray.clone()));
         }
+        if end.totals != totals {
+            return Err(mismatch());
+        }
+        if self.tally.next_item().is_some() {
+            return Err(Wrong::Damaged("it ends before all items are done".to_owned()));
+        }
+        Ok(())
     }
 }

@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::de::IgnoredAny;
-
 use super::ShardState;
 use super::line::{EndLine, ItemLine, RECORD, ShardTotals};
 use super::read;
-use crate::counts::MAX_KINDS;
+use super::tally::Tally;
 use crate::durable::{self, Draft};
 use crate::error::{Error, Result};
+use crate::layout::{SHARDS, shard_path};
 use crate::lines::{LinesWriter, MAX_LINE};
 use crate::{ContentHash, Counts, Manifest};
 
@@ -19,15 +18,12 @@ use crate::{ContentHash, Counts, Manifest};
 pub struct ShardWriter<'m> {
     manifest: &'m Manifest,
     shard: u32,
+    /// The folder of the store.
+    folder: PathBuf,
     /// The final path of the file.
     path: PathBuf,
     lines: LinesWriter<Draft>,
-    /// The number of finished items.
-    items: u64,
-    /// The number of records of the current item.
-    of_item: u64,
-    records: u64,
-    without: Counts,
+    tally: Tally<'m>,
 }
 
 /// How a shard was completed.
@@ -40,35 +36,35 @@ pub enum Finished {
 }
 
 impl<'m> ShardWriter<'m> {
-    pub(crate) fn new(manifest: &'m Manifest, shard: u32, path: PathBuf) -> Result<Self> {
-        let draft = Draft::new(path.parent().unwrap_or(Path::new(".")))?;
+    pub(crate) fn new(manifest: &'m Manifest, shard: u32, folder: &Path) -> Result<Self> {
+        let (folder, path) = (folder.to_owned(), shard_path(folder, shard));
+        let draft = Draft::new(&folder.join(SHARDS))?;
         let lines = LinesWriter::new(draft).map_err(Error::io("write", &path))?;
-        let (items, of_item, records, without) = (0, 0, 0, Counts::default());
-        Ok(ShardWriter { manifest, shard, path, lines, items, of_item, records, without })
+        Ok(ShardWriter { manifest, shard, folder, path, lines, tally: Tally::new(manifest, shard) })
     }
 
     /// The number of the current item, whose records are being written; `None` if all are done.
     #[must_use]
     pub fn next_item(&self) -> Option<u32> {
-        self.manifest.number_in(self.shard, self.items)
+        self.tally.next_item()
     }
 
     /// Writes a record of the current item: a line of JSON that starts with `{"type":"file",`, without its line feed.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it is not such a line or is longer than 256 MiB; [`Error::Io`].
+    /// [`Error::Usage`] if it is not such a line, is longer than 256 MiB, cannot be read as a record, or is about
+    /// another file; [`Error::Io`].
     pub fn record(&mut self, record: &[u8]) -> Result<()> {
-        check_record(record).map_err(Error::Usage)?;
-        self.lines.line(record).map_err(Error::io("write", &self.path))?;
-        self.of_item += 1;
-        Ok(())
+        check_line(record).and_then(|()| self.tally.record(record)).map_err(Error::Usage)?;
+        self.lines.line(record).map_err(Error::io("write", &self.path))
     }
 
     /// Notes that an item is done, with the hash of its bytes, if they could be read, and the counts of files in it
     /// that have no record.
     ///
     /// # Errors
-    /// [`Error::Usage`] if another item is next, or there are more than 100 kinds; [`Error::Io`].
+    /// [`Error::Usage`] if another item is next, it has another hash in the manifest, it has neither a record nor a
+    /// count, or there are more than 100 kinds; [`Error::Io`].
     pub fn item_done(
         &mut self,
         item: u32,
@@ -84,14 +80,9 @@ impl<'m> ShardWriter<'m> {
             };
             return Err(Error::Usage(what));
         }
-        self.without.add_all(&without);
-        if self.without.kinds() > MAX_KINDS {
-            return Err(Error::Usage(format!("more than {MAX_KINDS} kinds without a record")));
-        }
-        let records = std::mem::take(&mut self.of_item);
-        self.records += records;
-        self.items += 1;
-        let line = ItemLine { item, hash, records, without }.write();
+        let line = ItemLine { item, hash, records: self.tally.of_item(), without };
+        self.tally.item(&line).map_err(Error::Usage)?;
+        let line = line.write();
         self.lines.line(&line).map_err(Error::io("write", &self.path))
     }
 
@@ -106,16 +97,16 @@ impl<'m> ShardWriter<'m> {
             let what = format!("shard {} is not done: item {next} is next", self.shard);
             return Err(Error::Usage(what));
         }
-        if self.of_item > 0 {
+        if self.tally.is_within_item() {
             let what = format!("shard {} has records after its last item", self.shard);
             return Err(Error::Usage(what));
         }
-        let ShardWriter { manifest, shard, path, mut lines, items, records, without, .. } = self;
-        let totals = ShardTotals { items, records, without, hash: lines.hash() };
+        let ShardWriter { manifest, shard, folder, path, mut lines, tally } = self;
+        let totals = tally.totals(lines.hash());
         let end = EndLine::new(manifest, shard, totals.clone()).write();
         lines.line(&end).map_err(Error::io("write", &path))?;
         let draft = lines.finish().map_err(Error::io("write", &path))?;
-        publish(draft, &path, manifest, shard, totals)
+        publish(draft, &folder, manifest, shard, totals)
     }
 }
 
@@ -123,16 +114,15 @@ impl<'m> ShardWriter<'m> {
 /// writers finds the first one's shard.
 fn publish(
     draft: Draft,
-    path: &Path,
+    folder: &Path,
     manifest: &Manifest,
     shard: u32,
     totals: ShardTotals,
 ) -> Result<Finished> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let _lock = durable::wait_for_folder(folder)?;
-    let path_of = || path.to_owned();
-    match read::state(path, manifest, shard)? {
-        ShardState::Absent => match draft.publish(path)? {
+    let _lock = durable::wait_for_folder(&folder.join(SHARDS))?;
+    let path_of = || shard_path(folder, shard);
+    match read::state(folder, manifest, shard)? {
+        ShardState::Absent => match draft.publish(&path_of())? {
             true => Ok(Finished::Written(totals)),
             // Possible only if locks do not work on this file system; a retry will find the shard.
             false => Err(Error::Busy { path: path_of() }),
@@ -140,15 +130,15 @@ fn publish(
         ShardState::Whole(there) if there == totals => Ok(Finished::There(there)),
         ShardState::Whole(_) => Err(Error::Different { path: path_of() }),
         ShardState::Damaged(_) => {
-            draft.replace(path)?;
+            draft.replace(&path_of())?;
             Ok(Finished::Written(totals))
         }
         ShardState::Foreign(reason) => Err(Error::Foreign { path: path_of(), reason }),
     }
 }
 
-/// Checks that a record is a valid line.
-fn check_record(record: &[u8]) -> std::result::Result<(), String> {
+/// Checks that a record can be a line of a shard.
+fn check_line(record: &[u8]) -> std::result::Result<(), String> {
     if record.len() > MAX_LINE {
         return Err(format!("a record of {} bytes, allowed: {MAX_LINE}", record.len()));
     }
@@ -159,8 +149,5 @@ fn check_record(record: &[u8]) -> std::result::Result<(), String> {
     if record.contains(&b'\n') {
         return Err("a record that holds a line feed".to_owned());
     }
-    match serde_json::from_slice::<IgnoredAny>(record) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(format!("a record that is not JSON: {error}")),
-    }
+    Ok(())
 }
