@@ -1,4 +1,4 @@
-//! The limits of comparisons and root causes: what is beyond is counted, and said to be left.
+//! The limits of comparisons and root causes: everything beyond them is counted.
 
 use serde_json::json;
 use sframe_history::changes::Scan;
