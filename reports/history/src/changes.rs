@@ -73,7 +73,7 @@ pub struct Changes {
     /// Files with changes; worst first.
     pub files: Vec<FileChange>,
     /// The number of further files with changes: 50,000 are listed.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub more_files: u64,
     /// Whether a change of some file, listed or not, cannot be decided.
     #[serde(skip)]
@@ -137,7 +137,7 @@ pub struct Scan {
     /// The number of files and members with records.
     pub files: u64,
     /// The number of further files, beyond the maximum, which were not compared.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub files_left: u64,
 }
 

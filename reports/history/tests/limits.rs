@@ -1,4 +1,4 @@
-//! The limits of comparisons and root causes: what is beyond is counted, and said to be left.
+//! The limits of comparisons and root causes: everything beyond them is counted.
 
 use serde_json::json;
 use sframe_history::changes::Scan;
@@ -13,7 +13,7 @@ fn record(path: &str, rule: &str) -> String {
     .to_string()
 }
 
-/// Files beyond the limit may be those that are missing from the other scan: nothing is said to be gone.
+/// Files beyond the limit may be those that are missing from the other scan: nothing is reported as gone.
 #[test]
 fn files_beyond_the_limit_are_undecided() {
     let (old, new) = (Scan::complete("old"), Scan::complete("new"));

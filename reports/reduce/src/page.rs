@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 pub use finding::text as finding_text;
 use sframe_record::markdown::{block, code};
 
-/// A report. What is not said to be text is Markdown already.
+/// A report. Everything is Markdown, except where it is called text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     /// The defect in a few words, after the name of the program.

@@ -12,10 +12,9 @@ use crate::durable;
 use crate::error::{Error, Result};
 use crate::files::{FILES, name_of};
 use crate::journal::WORK;
-use crate::layout::{self, MANIFEST, ROWS, RUN, SHARDS, TABLES, shard_of};
+use crate::layout::{self, MANIFEST, ROWS, RUN, SHARDS, STAMPS, TABLES, shard_of};
 use crate::run::Run;
 use crate::shard;
-use crate::stamps;
 
 /// Checks that a store may be made, or continued, in `folder`. Without a manifest, which is not known before the inputs
 /// have been found, any whole manifest counts as the scan's.
@@ -76,7 +75,7 @@ fn is_manifest(folder: &Path, manifest: Option<&Manifest>) -> Result<bool> {
 /// store's; or a folder in place of a file. With whether it is a link.
 pub(crate) fn other_kinds(folder: &Path, names: &[PathBuf]) -> Vec<(String, bool)> {
     let folders = [SHARDS, TABLES, WORK];
-    let files = [RUN, MANIFEST, FILES, stamps::NAME];
+    let files = [RUN, MANIFEST, FILES, STAMPS];
     let kinds = names.iter().filter_map(|path| Some((name_of(folder, path), kind(path)?)));
     let others = kinds.filter(|(name, kind)| {
         (folders.contains(&&**name) && !kind.is_dir())

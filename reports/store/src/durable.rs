@@ -15,6 +15,7 @@ use nix::fcntl::{Flock, FlockArg, OFlag};
 use tempfile::{NamedTempFile, TempPath};
 
 use crate::error::{Error, Result};
+use crate::layout::LINK;
 
 /// The prefix and suffix of temporary names. No result has such a name.
 const PREFIX: &str = ".writing-";
@@ -189,9 +190,6 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
         Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
     }
 }
-
-/// The defect of a file of a store that is a link: what it leads to is somewhere else, where nothing is the store's.
-pub(crate) const LINK: &str = "it is a link, which no file of a store is";
 
 /// Opens a regular file of the store at `folder` for reading; `name` is its path relative to the store.
 ///

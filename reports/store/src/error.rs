@@ -4,8 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::durable::LINK;
 use crate::field::Defect;
+use crate::layout::LINK;
 use crate::status::{NAMED, Remedy, Status};
 
 /// The result of working with a store.

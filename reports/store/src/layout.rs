@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 pub(crate) const SHARDS: &str = "shards";
 pub(crate) const RUN: &str = "run.json";
 pub(crate) const MANIFEST: &str = "manifest.ndjson.zst";
+/// The file of stamps.
+pub(crate) const STAMPS: &str = "stamps";
+/// The defect of a file of a store that is a link: what it leads to is somewhere else, where nothing is the store's.
+pub(crate) const LINK: &str = "it is a link, which no file of a store is";
 /// The folder of tables.
 pub(crate) const TABLES: &str = "tables";
 const EXTENSION: &str = ".ndjson.zst";

@@ -25,8 +25,7 @@ use crate::error::{Error, Result};
 use crate::files::CHANGED;
 use crate::{ContentHash, Key};
 
-/// The file's name in a store.
-pub(crate) const NAME: &str = "stamps";
+pub(crate) use crate::layout::STAMPS as NAME;
 const MAGIC: &[u8; 16] = b"sframe-stamps 1\n";
 /// The maximum number of kinds in the file.
 const MAX_KINDS: usize = 255;

@@ -9,7 +9,7 @@ use crate::durable;
 use crate::error::{Error, Result};
 use crate::files::{self, FILES, Files, MISSING};
 use crate::journal::WORK;
-use crate::layout::{MANIFEST, RUN, SHARDS, TABLES, shard_name};
+use crate::layout::{self, MANIFEST, RUN, SHARDS, TABLES, shard_name};
 use crate::run::{Run, Totals};
 use crate::stamps::{self, Stamps};
 use crate::status::{DamagedFile, Remedy};
@@ -92,7 +92,7 @@ pub(crate) fn examine(
 pub(crate) fn other_kinds(folder: &Path) -> Result<Vec<DamagedFile>> {
     let others = claim::other_kinds(folder, &durable::names_in(folder)?);
     let damaged = |(name, is_link): (String, bool)| match is_link {
-        true => DamagedFile::new(&name, durable::LINK, Remedy::ReplaceLink),
+        true => DamagedFile::new(&name, layout::LINK, Remedy::ReplaceLink),
         false => DamagedFile::new(&name, NOT_OURS, Remedy::MoveAwayAndMerge),
     };
     Ok(others.into_iter().map(damaged).collect())

@@ -21,7 +21,7 @@ const EXAMPLES: usize = 3;
 const MOST_FILES: usize = 50_000;
 /// The maximum number of rules that are counted separately, because each file of a hostile report can have its own.
 const MOST_RULES: usize = 10_000;
-/// What stands for the rules beyond.
+/// The name of the rules beyond, taken together.
 const OTHER_RULES: &str = "other rules";
 
 /// Sums that grow as files are added.

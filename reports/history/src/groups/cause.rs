@@ -12,7 +12,7 @@ use sframe_record::{Difference, Finding, Owner, Record, Severity, UnwindTable, W
 /// The number of examples kept for a cause.
 const EXAMPLES: usize = 3;
 
-/// What stands for the rules beyond the maximum number of causes.
+/// The name of the rules beyond the maximum number of causes, taken together.
 const OTHERS: &str = "other rules";
 
 /// The common properties of findings with one cause.

@@ -35,7 +35,7 @@ pub(super) fn check(
     checker.input(Input::File(path.to_owned()), &mut |piece| {
         collector.add(piece).iter().for_each(&mut keep);
     });
-    // Otherwise it could not be told from an item whose records were lost.
+    // Otherwise it could not be distinguished from an item whose records were lost.
     if !has_records && without.is_empty() {
         without.add(record::EMPTY, 1);
     }

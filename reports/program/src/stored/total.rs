@@ -54,7 +54,7 @@ fn parse(line: &[u8], shard: u32) -> Result<Record<'_>> {
 }
 
 fn count(summary: &mut Summary<'_>, without: &Counts) {
-    // An archive without files is no file that was checked.
+    // An archive without files is not a file that was checked.
     for (kind, number) in without.iter().filter(|(kind, _)| *kind != EMPTY) {
         summary.inputs = summary.inputs.saturating_add(number);
         match Special::of_id(kind) {
