@@ -7,6 +7,9 @@ use std::fmt::{self, Write as _};
 pub use finding::text as finding_text;
 use sframe_record::markdown::{block, code};
 
+/// What follows the title of every page.
+pub const HEAD: &str = "\n\n| | |\n|---|---|";
+
 /// A report. Everything is Markdown, except where it is called text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
@@ -39,7 +42,7 @@ pub struct Step {
 
 impl fmt::Display for Page {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "# {}\n\n| | |\n|---|---|", self.title)?;
+        writeln!(f, "# {}{HEAD}", self.title)?;
         for (name, value) in &self.facts {
             writeln!(f, "| {name} | {value} |")?;
         }

@@ -1,16 +1,17 @@
 //! `sframe-check reduce FILE`.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use sframe_input::{FileBytes, Input, archive, plain_error};
+use sframe_input::{FileBytes, Input, archive, open_file, plain_error};
 use sframe_record::markdown::code_cell;
 use sframe_record::numbers::counted;
 use sframe_record::text::{printable, printable_path};
 use sframe_record::{Finding, Owner, Record, Status, catalogue};
 use sframe_reduce::assembler::Assembler;
 use sframe_reduce::linker::Linker;
+use sframe_reduce::page::HEAD;
 use sframe_reduce::reduce::{Nearest, Outcome, Reduced, Task, reduce};
 use sframe_reduce::report;
 use sframe_reduce::wanted::Wanted;
@@ -28,6 +29,8 @@ use crate::scan::{CheckOptions, Checker, Collector};
 const MOST_FINDINGS: usize = 1 << 20;
 /// The number of other findings that are named.
 const SHOWN: usize = 10;
+/// The number of bytes in which the table of a page begins.
+const PAGE_START: u64 = 4096;
 
 pub(super) fn run(args: &ReduceArgs) -> io::Result<Exit> {
     let Some(options) = options(&args.finding) else {
@@ -42,6 +45,9 @@ pub(super) fn run(args: &ReduceArgs) -> io::Result<Exit> {
     let source = Some(&args.output).filter(|path| *path != Path::new("-"));
     for path in source.into_iter().chain(&page_path(args)) {
         outputs.check(path, Content::Report)?;
+    }
+    if args.page.is_none() {
+        page_path(args).as_deref().map_or(Ok(()), check_page)?;
     }
     let programs = match found_programs(args)? {
         Ok(programs) => programs,
@@ -262,6 +268,18 @@ fn written(
 fn page_path(args: &ReduceArgs) -> Option<PathBuf> {
     let beside = || (args.output != Path::new("-")).then(|| args.output.with_extension("md"));
     args.page.clone().or_else(beside)
+}
+
+/// Checks that the place of a page that nobody has named is free, or has such a page.
+fn check_page(path: &Path) -> io::Result<()> {
+    let mut start = Vec::new();
+    match open_file(path).and_then(|file| file.take(PAGE_START).read_to_end(&mut start)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Ok(_) if String::from_utf8_lossy(&start).contains(HEAD) => return Ok(()),
+        _ => {}
+    }
+    let why = "the page would be written here, and this is another file, which is not replaced: name one with --page";
+    Err(io::Error::other(about(path, why)))
 }
 
 /// The files of the sources: `small.s`, or `small-1.s` and so on.
