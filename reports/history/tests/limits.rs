@@ -29,7 +29,10 @@ fn files_beyond_the_limit_are_undecided() {
     assert_eq!((changes.old.files, changes.old.files_left, changes.new.files_left), (3, 2, 0));
     assert!(!changes.is_decided() && !changes.old.complete, "{changes:#?}");
     assert_eq!((changes.summary.came, changes.summary.unmatched), (0, 2), "{changes:#?}");
-    assert!(changes.undecided.iter().any(|why| why.contains("2 files beyond the first 3")), "{changes:#?}");
+    assert!(
+        changes.undecided.iter().any(|why| why.contains("2 files beyond the first 3")),
+        "{changes:#?}"
+    );
 }
 
 /// 60,000 files with a rule each, all of them new: 50,000 are listed, and 10,000 rules.
