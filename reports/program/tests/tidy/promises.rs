@@ -112,6 +112,27 @@ fn promises_are_quoted_and_their_tests_exist() {
     }
 }
 
+/// Each row of a table of limits names the test that goes beyond it, or says that none does.
+#[test]
+fn limits_are_reached_by_tests() {
+    let page = fs::read_to_string(repository().join("docs/limits.md")).expect("text");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    let rows: Vec<Vec<&str>> = rows.map(|row| row.split(" | ").collect()).collect();
+    let limits = rows.iter().filter(|row| row.first() != Some(&"What"));
+    let mut faults = Vec::new();
+    let mut reached = 0;
+    for row in limits {
+        let &[what, _, _, tests] = &row[..] else { panic!("four cells: {row:?}") };
+        if tests != "none" {
+            let wrong = faults_of_tests(&repository(), tests);
+            faults.extend(wrong.into_iter().map(|fault| format!("{what}: {fault}")));
+            reached += 1;
+        }
+    }
+    none(&faults, "correct docs/limits.md: name the test that reaches the limit now");
+    assert!(reached > 30, "{reached} limits are reached");
+}
+
 #[test]
 fn wrong_rows_are_found() {
     let list = "## [p](../README.md)\n| Promise | Held by |\n|---|---|\n\
