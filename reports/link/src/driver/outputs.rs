@@ -35,8 +35,9 @@ const SEPARATE: [&str; 16] = [
     "-header-include-file",
 ];
 /// Options that end with `=` and the name of such a file, by their start.
-const JOINED: [&str; 14] = [
+const JOINED: [&str; 15] = [
     "-a",
+    "-coverage-notes-file",
     "-fdump-",
     "-fopt-info",
     "-fprofile-note",
