@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use sframe_history::{FileIdentity, Identity, Root};
+use sframe_record::numbers::{counted, grouped};
 use sframe_record::{Finding, Record};
 
 use names::Names;
@@ -30,6 +31,8 @@ pub struct Baseline {
     taken: BTreeMap<Identity, u64>,
     /// The names of the entries that were added.
     names: Names,
+    /// The number of findings for which there was no room.
+    left_out: u64,
     /// The folder that its paths are relative to.
     root: Root,
     /// The way from the folder of its file to that folder.
@@ -111,11 +114,17 @@ impl Baseline {
         self.root.file(record)
     }
 
-    /// Adds a finding of a file.
+    /// Adds a finding of a file. If there is no room for it, [`Baseline::write`] fails.
     pub fn add(&mut self, file: &FileIdentity, finding: &Finding<'_>) {
+        if self.added(file, finding).is_none() {
+            self.left_out = self.left_out.saturating_add(finding.weight());
+        }
+    }
+
+    fn added(&mut self, file: &FileIdentity, finding: &Finding<'_>) -> Option<()> {
         let identity = Identity::of(file, finding);
         if self.entries.len() >= MOST && !self.entries.contains_key(&identity) {
-            return;
+            return None;
         }
         let symbol = finding.function.as_ref().and_then(|of| of.symbol.as_ref());
         let symbol = symbol.or_else(|| finding.code.as_ref().and_then(|of| of.symbol.as_ref()));
@@ -123,13 +132,11 @@ impl Baseline {
             btree_map::Entry::Occupied(known) => known.into_mut(),
             btree_map::Entry::Vacant(place) => {
                 let texts = (&*finding.rule, file.name(), symbol.map(|symbol| &**symbol));
-                match Entry::new(&mut self.names, texts, &finding.message.to_string()) {
-                    Some(entry) => place.insert(entry),
-                    None => return,
-                }
+                place.insert(Entry::new(&mut self.names, texts, &finding.message.to_string())?)
             }
         };
         entry.count = entry.count.saturating_add(finding.weight());
+        Some(())
     }
 
     /// The number of findings.
@@ -189,8 +196,15 @@ impl Baseline {
     /// Writes a file, with one finding on each line, sorted, so that changes of it can be reviewed.
     ///
     /// # Errors
-    /// Returns an error if writing fails.
+    /// Returns an error if writing fails, or if there was no room for a finding, which would be new in every later run.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.left_out > 0 {
+            return Err(io::Error::other(format!(
+                "the baseline is not written: {} do not fit beside {} others; use one baseline for fewer files, or suppress a rule",
+                counted(self.left_out, "finding"),
+                grouped(self.entries.len() as u64),
+            )));
+        }
         let mut entries: Vec<_> = self.entries.iter().collect();
         entries.sort_by_key(|(identity, entry)| {
             (&entry.file, &entry.rule, &entry.function, *identity)
@@ -212,5 +226,19 @@ impl Baseline {
         }
         writeln!(out, "\n]}}")?;
         out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It would report the rest as new findings in every later run.
+    #[test]
+    fn a_baseline_without_all_findings_is_not_written() {
+        let full = Baseline { left_out: 2, ..Baseline::default() };
+        let mut out = Vec::new();
+        let why = full.write(&mut out).expect_err("it is not complete").to_string();
+        assert!(why.contains("2 findings do not fit") && out.is_empty(), "{why}");
     }
 }
