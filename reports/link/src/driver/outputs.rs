@@ -194,7 +194,7 @@ impl Outputs<'_> {
     }
 }
 
-/// Whether the name of an output stands for a stream or a device.
+/// Whether the name of an output is that of a stream or a device.
 fn is_no_file(output: &str) -> bool {
     matches!(output, "-" | "stdout" | "stderr") || output.starts_with("/dev/")
 }
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(named("/t/1-x.o").as_deref(), Some("a.c"));
     }
 
-    /// Files that `clang -cc1` writes by name (clang 19, `-###`); gcc is run in `tests/side_outputs.rs`.
+    /// Files that `clang -cc1` writes by name (clang 19, `-###`); gcc is run in `reports/program/tests/side_outputs.rs`.
     #[test]
     fn clang_writes_beside_the_object_only_into_the_folder() {
         let mut outputs = Outputs::new(Path::new("/t"));

@@ -1,14 +1,14 @@
 //! What compilers write beside the object lands in the temporary folder, and not in the user's.
 
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
 
-use sframe_corpus::{folder, tools};
-use sframe_link::{Audit, DriverError};
+use sframe_corpus::{folder, program, tools};
 
 /// Options of gcc that make it, or the assembler, write a file. `@` is the folder of the source.
 const OPTIONS: [&str; 20] = [
@@ -43,7 +43,6 @@ fn files(folder: &Path) -> BTreeMap<OsString, Vec<u8>> {
         .collect()
 }
 
-/// The audit runs in a process of its own, because gcc writes into the current folder.
 #[test]
 fn nothing_is_written_beside_the_sources() {
     if !tools::is_installed("gcc") {
@@ -61,36 +60,19 @@ fn nothing_is_written_beside_the_sources() {
             "gcc {} main.c -o program",
             options.replace('@', &folder.display().to_string())
         );
-        let command: Vec<OsString> = text.split(' ').map(OsString::from).collect();
-        let audit = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--ignored", "--exact", "audits_in_the_current_folder"])
-            .env("SFRAME_LINK_COMMAND", command.join(OsString::from(" ").as_os_str()))
-            .current_dir(&folder)
-            .output()
-            .expect("it runs");
-        assert!(audit.status.success(), "{text}: {}", String::from_utf8_lossy(&audit.stdout));
+        let command: Vec<&str> = text.split(' ').collect();
+        let audit = program::run(&folder, &[&["link", "--"], &command[..]].concat());
+        assert!(audit.text.contains("main.c"), "{text}: {audit:?}");
         assert_eq!(files(&folder), before, "{text}");
         assert_eq!(files(&folder.join("dump")), BTreeMap::new(), "{text}");
         // The command itself does write.
-        let real = Command::new("gcc")
-            .args(command.get(1..).unwrap_or_default())
-            .current_dir(&folder)
-            .output();
+        let real = Command::new("gcc").args(&command[1..]).current_dir(&folder).output();
         assert!(real.expect("it runs").status.success(), "{text}");
         let mut after = files(&folder);
         after.remove(&OsString::from("program"));
         let dumped = !files(&folder.join("dump")).is_empty();
         assert!(after != before || dumped, "{text} writes nothing");
     }
-}
-
-#[test]
-#[ignore = "nothing_is_written_beside_the_sources runs it in the folder of the source"]
-fn audits_in_the_current_folder() {
-    let command = std::env::var("SFRAME_LINK_COMMAND").expect("a command");
-    let command: Vec<OsString> = command.split(' ').map(OsString::from).collect();
-    let audit = Audit::of_command(&command, &AtomicBool::new(false)).expect("an audit");
-    assert!(audit.inputs.iter().any(|input| input.name == "main.c"));
 }
 
 /// An option that makes files whose names cannot be chosen is named.
@@ -100,9 +82,9 @@ fn what_cannot_be_redirected_is_refused() {
         return;
     }
     let folder = folder!("side-outputs-refused");
-    let source = folder.join("main.c");
-    fs::write(&source, "int main(void) { return 0; }\n").expect("written");
-    let command = ["gcc".into(), "-fdump-ada-spec".into(), source.into_os_string()];
-    let refused = Audit::of_command(&command, &AtomicBool::new(false));
-    assert!(matches!(refused, Err(DriverError::SideOutput(option)) if option == "-fdump-ada-spec"));
+    fs::write(folder.join("main.c"), "int main(void) { return 0; }\n").expect("written");
+    let refused = program::run(&folder, &["link", "--", "gcc", "-fdump-ada-spec", "main.c"]);
+    assert_eq!(refused.status, 3);
+    let message = "sframe-check: -fdump-ada-spec writes files into your folders";
+    assert!(refused.stderr.starts_with(message), "{refused:?}");
 }
