@@ -60,7 +60,7 @@ pub(super) fn run(args: &ConformanceArgs) -> io::Result<Exit> {
     })
 }
 
-/// What a reader in another process answers. No process of it is left behind.
+/// What a reader in another process answers. Its processes end with it.
 fn tested(words: Vec<String>, patience: Duration, vectors: &[Vector]) -> io::Result<Vec<Outcome>> {
     // An attendant cannot say that it did not start the program.
     found(words.first().map_or("", String::as_str))?;
