@@ -212,7 +212,7 @@ impl Previous {
 
 /// The positions of all items of a sound shard, number `place` in the list.
 fn old_shard(
-    mut reader: ShardReader<'_>,
+    reader: ShardReader<'_>,
     store: &Store,
     place: usize,
 ) -> Result<(OldShard, Vec<OldItem>)> {
@@ -220,13 +220,14 @@ fn old_shard(
     let mut items = Vec::new();
     // The position of the first record of the next item.
     let mut first: Option<(usize, usize)> = None;
-    while let Some((LinePlace { frame, start }, line)) = reader.next_place()? {
+    let path = reader.path().to_owned();
+    reader.each_place(|LinePlace { frame, start }, line| {
         if frames.last() != Some(&frame) {
             frames.push(frame);
         }
         let ShardLine::Item(item) = line else {
             first.get_or_insert((frames.len() - 1, start));
-            continue;
+            return Ok(());
         };
         let (frame, start) = first.take().unwrap_or_default();
         let number = usize::try_from(item.item).unwrap_or(usize::MAX);
@@ -241,6 +242,7 @@ fn old_shard(
                 without: (!item.without.is_empty()).then(|| Box::new(item.without)),
             });
         }
-    }
-    Ok((OldShard { path: reader.path().to_owned(), frames }, items))
+        Ok::<(), Error>(())
+    })?;
+    Ok((OldShard { path, frames }, items))
 }

@@ -58,25 +58,20 @@ pub(crate) fn write(folder: &Path, manifest: &Manifest) -> Result<()> {
 
 /// Writes a shard's part of all tables. `number` is the number of the next record in the store.
 fn write_shard(
-    mut reader: ShardReader<'_>,
+    reader: ShardReader<'_>,
     draft: &Path,
     manifest: &Manifest,
     shard: u32,
     number: &mut u64,
 ) -> Result<()> {
-    let path = reader.path().to_owned();
     let mut tables = ShardTables::start(draft, manifest, shard)?;
-    while let Some(line) = reader.next_line()? {
-        let ShardLine::Record(line) = line else { continue };
-        let text = str::from_utf8(line).map_err(|error| error.to_string());
-        let record = text.and_then(|text| Record::parse(text).map_err(|error| error.to_string()));
-        let record = record.map_err(|error| Error::Damaged {
-            path: path.clone(),
-            reason: format!("record {number} of the store is invalid: {error}"),
-        })?;
-        tables.add(*number, &record)?;
-        *number += 1;
-    }
+    reader.each_line(|line| {
+        if let ShardLine::Record { record, .. } = line {
+            tables.add(*number, &record)?;
+            *number += 1;
+        }
+        Ok::<(), Error>(())
+    })?;
     tables.finish()
 }
 

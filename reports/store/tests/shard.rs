@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Barrier;
 
 use scan::{compressed, content, decompressed, folder, shard_path, whole, without, write};
+use sframe_record::Record;
 use sframe_store::{
     ContentHash, Counts, Error, Finished, Item, Manifest, Shard, ShardLine, ShardState,
     ShardWriter, Store,
@@ -76,10 +77,16 @@ fn a_reader_returns_the_written_records() {
     let store = whole(&folder, 300, 2);
     let (mut seen, mut records) = (0, Vec::new());
     for shard in 0..2 {
-        let mut reader = store.read(shard).expect("it exists");
-        while let Some(line) = reader.next_line().expect("whole") {
+        let reader = store.read(shard).expect("it exists");
+        let totals = reader.each_line(|line| {
             match line {
-                ShardLine::Record(record) => records.push(record.to_vec()),
+                ShardLine::Record { text, record } => {
+                    assert_eq!(
+                        Record::parse(str::from_utf8(text).expect("text")).ok(),
+                        Some(*record)
+                    );
+                    records.push(text.to_vec());
+                }
                 ShardLine::Item(item) => {
                     let expected: Vec<Vec<u8>> =
                         scan::records(item.item).into_iter().map(String::into_bytes).collect();
@@ -89,7 +96,9 @@ fn a_reader_returns_the_written_records() {
                     seen += 1;
                 }
             }
-        }
+            Ok::<(), Error>(())
+        });
+        assert_eq!(totals.expect("whole").items, 150);
     }
     assert_eq!(seen, 300);
 }

@@ -9,7 +9,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use sframe_history::Record;
 use sframe_store::{
     ContentHash, Error, Key, Manifest, Previous, ShardLine, ShardState, Stamps, Status, Store,
     status,
@@ -167,25 +166,24 @@ fn whole_shards(store: &Store, known: &Status) {
         // What the status calls whole, every reader reads.
         assert!(matches!(store.state(shard).expect("our own folder"), ShardState::Whole(_)));
         assert!(previous.unusable().iter().all(|unusable| unusable.shard != shard));
-        let mut reader = store.read(shard).expect("whole");
         let mut records: Vec<Vec<u8>> = Vec::new();
-        while let Some(line) = reader.next_line().expect("whole") {
+        let read = store.read(shard).expect("whole").each_line(|line| {
             let item = match line {
-                ShardLine::Record(record) => {
-                    let text = str::from_utf8(record).expect("a whole shard");
-                    Record::parse(text).expect("a whole shard");
-                    records.push(record.to_vec());
-                    continue;
+                ShardLine::Record { text, .. } => {
+                    records.push(text.to_vec());
+                    return Ok::<(), Error>(());
                 }
                 ShardLine::Item(item) => item,
             };
             let records = std::mem::take(&mut records);
-            let Some(hash) = item.hash else { continue };
+            let Some(hash) = item.hash else { return Ok(()) };
             hashed += 1;
             let path = &store.manifest().items()[item.item as usize].path;
             let found = previous.find(path, &hash).expect("whole").expect("in a whole shard");
             assert_eq!((found.records, found.without), (records, item.without));
-        }
+            Ok(())
+        });
+        read.expect("whole");
     }
     assert_eq!(previous.len(), hashed);
 }

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufReader, Write};
 use std::path::Path;
-use std::str;
 
 use sframe_history::changes::{self, Options, Scan};
 use sframe_history::{Comparison, Record, When, report};
@@ -94,13 +93,12 @@ fn store(folder: &Path, name: &Path, side: &mut Side<'_>) -> Result<()> {
     let store = Store::open(folder)?;
     let Readable { shards, merged, sound } = readable(&store, name)?;
     for shard in shards {
-        let mut reader = store.read(shard)?;
-        while let Some(line) = reader.next_line()? {
-            if let ShardLine::Record(line) = line {
-                let text = str::from_utf8(line).map_err(io::Error::other)?;
-                side.add(Record::parse(text).map_err(io::Error::from)?);
+        store.read(shard)?.each_line(|line| {
+            if let ShardLine::Record { record, .. } = line {
+                side.add(*record);
             }
-        }
+            Ok::<(), sframe_store::Error>(())
+        })?;
     }
     let tool = &store.run().key.tool;
     let tool = tool.strip_prefix("sframe-check ").unwrap_or(tool).to_owned();

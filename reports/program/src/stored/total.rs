@@ -1,10 +1,7 @@
 //! Reads the records of a store, and sums them up.
 
-use std::io;
-use std::str;
-
 use sframe_policy::{Judge, Policy};
-use sframe_record::{Events, Record, Summary, Text};
+use sframe_record::{Events, Summary, Text};
 use sframe_store::{Counts, ShardLine, Store};
 
 use super::record::{EMPTY, NOT_ELF};
@@ -25,32 +22,25 @@ pub fn summary(
     let (mut summary, mut judge) = (Summary::default(), Judge::new(policy));
     count(&mut summary, store.manifest().without());
     for shard in shards {
-        let mut reader = match store.read(shard) {
+        let reader = match store.read(shard) {
             Ok(reader) => reader,
             Err(error) if error.is_absence() => continue,
             Err(error) => return Err(error.into()),
         };
-        while let Some(line) = reader.next_line()? {
+        reader.each_line(|line| {
             match line {
-                ShardLine::Record(line) => {
-                    let found = judge.judge(parse(line, shard)?);
+                ShardLine::Record { record, .. } => {
+                    let found = judge.judge(*record);
                     summary.add(&found);
                     found.hand_over(to)?;
                 }
                 ShardLine::Item(item) => count(&mut summary, &item.without),
             }
-        }
+            Ok::<(), Error>(())
+        })?;
     }
     summary.notes = judge.notes().into_iter().map(Text::from).collect();
     Ok(summary)
-}
-
-fn parse(line: &[u8], shard: u32) -> Result<Record<'_>> {
-    let damaged = |error: String| {
-        Error::Io(io::Error::other(format!("shard {shard}: a record is damaged: {error}")))
-    };
-    let text = str::from_utf8(line).map_err(|error| damaged(error.to_string()))?;
-    Record::parse(text).map_err(|error| damaged(error.to_string()))
 }
 
 fn count(summary: &mut Summary<'_>, without: &Counts) {

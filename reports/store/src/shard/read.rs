@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use sframe_record::Record;
+
 use super::ShardState;
 use super::line::{END, EndLine, ITEM, ItemLine, RECORD, ShardTotals};
 use super::tally::Tally;
@@ -17,15 +19,17 @@ use crate::lines::{LinePlace, LinesReader, is_damage};
 #[derive(Debug)]
 pub enum ShardLine<'a> {
     /// A record of the item in the next item line.
-    Record(&'a [u8]),
+    Record {
+        /// The line, without its line feed.
+        text: &'a [u8],
+        /// What it says.
+        record: Box<Record<'a>>,
+    },
     /// A finished item.
     Item(ItemLine),
 }
 
 /// Reads the lines of a shard in order and holds one in memory at a time.
-///
-/// Whether the shard is complete is known only at its end. Until then the lines read may be damaged, unless the shard's
-/// state was checked before. Each record can be read: the first that cannot, and the lines after it, are not returned.
 #[derive(Debug)]
 pub struct ShardReader<'m> {
     path: PathBuf,
@@ -55,51 +59,56 @@ impl<'m> ShardReader<'m> {
         &self.path
     }
 
-    /// The next line; `None` at the end of a complete shard.
+    /// Calls `visit` with each line in order, and returns the totals of the complete shard.
+    ///
+    /// Whether the shard is complete is known only at its end. Until then the lines may be damaged, unless the shard's
+    /// state was checked before. Each record can be read: the first that cannot, and the lines after it, are not visited.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Damaged`], and [`Error::Foreign`] at the end of a shard of another scan.
-    pub fn next_line(&mut self) -> Result<Option<ShardLine<'_>>> {
-        Ok(self.next_place()?.map(|(_, line)| line))
+    /// The first error of `visit`, [`Error::Io`], [`Error::Damaged`], and [`Error::Foreign`] at the end of a shard of
+    /// another scan.
+    pub fn each_line<E: From<Error>>(
+        self,
+        mut visit: impl FnMut(ShardLine<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<ShardTotals, E> {
+        self.each_place(|_, line| visit(line))
     }
 
-    /// The next line and its position.
-    pub(crate) fn next_place(&mut self) -> Result<Option<(LinePlace, ShardLine<'_>)>> {
+    /// Calls `visit` with each line and its position, as [`ShardReader::each_line`] does.
+    pub(crate) fn each_place<E: From<Error>>(
+        mut self,
+        mut visit: impl FnMut(LinePlace, ShardLine<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<ShardTotals, E> {
         while let Some(place) = self.lines.advance().map_err(|error| self.broken(error))? {
-            let step = self.check.line(self.lines.line());
-            match step.map_err(|reason| self.damaged(reason))? {
-                Step::Record => return Ok(Some((place, ShardLine::Record(self.lines.line())))),
-                Step::Item(item) => return Ok(Some((place, ShardLine::Item(item)))),
-                Step::Other => {}
+            let line = self.check.line(self.lines.line());
+            if let Some(line) = line.map_err(|reason| damaged(&self.path, reason))? {
+                visit(place, line)?;
             }
         }
         self.check.whole().map_err(|wrong| match wrong {
-            Wrong::Damaged(reason) => self.damaged(reason),
+            Wrong::Damaged(reason) => damaged(&self.path, reason),
             Wrong::Foreign(reason) => Error::Foreign { path: self.path.clone(), reason },
         })?;
-        Ok(None)
+        Ok(self.check.totals())
     }
 
     fn broken(&self, error: io::Error) -> Error {
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => self.damaged("it is truncated".to_owned()),
-            _ if is_damage(&error) => self.damaged(error.to_string()),
+            io::ErrorKind::UnexpectedEof => damaged(&self.path, "it is truncated".to_owned()),
+            _ if is_damage(&error) => damaged(&self.path, error.to_string()),
             _ => Error::io("read", &self.path)(error),
         }
     }
+}
 
-    fn damaged(&self, reason: String) -> Error {
-        Error::Damaged { path: self.path.clone(), reason }
-    }
+fn damaged(path: &Path, reason: String) -> Error {
+    Error::Damaged { path: path.to_owned(), reason }
 }
 
 /// The state of a shard of the store at `folder`. Reads all of it.
 pub(crate) fn state(folder: &Path, manifest: &Manifest, shard: u32) -> Result<ShardState> {
-    let totals = ShardReader::open(folder, manifest, shard).and_then(|mut reader| {
-        while reader.next_line()?.is_some() {}
-        Ok(reader.check.totals())
-    });
-    match totals {
+    let reader = ShardReader::open(folder, manifest, shard);
+    match reader.and_then(|reader| reader.each_line(|_| Ok(()))) {
         Ok(totals) => Ok(ShardState::Whole(totals)),
         Err(error) if error.is_absence() => Ok(ShardState::Absent),
         Err(Error::Damaged { reason, .. }) => Ok(ShardState::Damaged(reason)),
@@ -118,14 +127,6 @@ pub(crate) fn begins(path: &Path) -> bool {
         Ok(lines.advance()?.is_some() && is_line(lines.line()))
     };
     first(path).unwrap_or(false)
-}
-
-/// The type of a line.
-enum Step {
-    Record,
-    Item(ItemLine),
-    /// The last line, or a line after one that makes the shard unusable.
-    Other,
 }
 
 /// Why a shard is unusable after it was read to its end.
@@ -161,29 +162,30 @@ impl<'m> Check<'m> {
         }
     }
 
-    fn line(&mut self, text: &[u8]) -> std::result::Result<Step, String> {
+    /// The line, if it is a record or an item and none before it makes the shard unusable.
+    fn line<'a>(&mut self, text: &'a [u8]) -> std::result::Result<Option<ShardLine<'a>>, String> {
         self.lines += 1;
         if self.end.is_some() {
             return Err("lines follow its last one".to_owned());
         }
-        let (step, checked) = if text.starts_with(RECORD) {
-            (Step::Record, self.tally.record(text))
+        let line = if text.starts_with(RECORD) {
+            let record = self.tally.record(text);
+            record.map(|record| ShardLine::Record { text, record: Box::new(record) })
         } else if text.starts_with(ITEM) {
             let item = ItemLine::read(self.lines, text).map_err(|defect| defect.to_string())?;
-            let checked = self.tally.item(&item);
-            (Step::Item(item), checked)
+            self.tally.item(&item).map(|()| ShardLine::Item(item))
         } else if text.starts_with(END) {
             self.end = Some(EndLine::read(self.lines, text).map_err(|defect| defect.to_string())?);
-            return Ok(Step::Other);
+            return Ok(None);
         } else {
             return Err(format!("line {} is neither a record nor an item", self.lines));
         };
         self.hasher.update(text);
         self.hasher.update(b"\n");
-        if let Err(reason) = checked {
+        let line = line.map_err(|reason| {
             self.stray.get_or_insert_with(|| format!("line {}: {reason}", self.lines));
-        }
-        Ok(if self.stray.is_none() { step } else { Step::Other })
+        });
+        Ok(line.ok().filter(|_| self.stray.is_none()))
     }
 
     fn totals(&self) -> ShardTotals {

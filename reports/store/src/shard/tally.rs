@@ -42,11 +42,11 @@ impl<'m> Tally<'m> {
         self.of_item > 0
     }
 
-    /// Adds a record of the next item.
+    /// Adds a record of the next item, and returns it.
     ///
     /// # Errors
     /// The reason if it cannot be read, or is about another file.
-    pub(super) fn record(&mut self, text: &[u8]) -> Result<(), String> {
+    pub(super) fn record<'a>(&mut self, text: &'a [u8]) -> Result<Record<'a>, String> {
         self.of_item += 1;
         let text = str::from_utf8(text).map_err(|error| error.to_string());
         let record = text.and_then(|text| Record::parse(text).map_err(|error| error.to_string()));
@@ -55,7 +55,7 @@ impl<'m> Tally<'m> {
             return Err("a record follows the last item".to_owned());
         };
         if is_of(&record, item) {
-            return Ok(());
+            return Ok(record);
         }
         let item = name(item.path.as_os_str().as_bytes());
         Err(format!("a record of {:?} among those of item {number}, {item:?}", &*record.path))

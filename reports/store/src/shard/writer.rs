@@ -55,7 +55,8 @@ impl<'m> ShardWriter<'m> {
     /// [`Error::Usage`] if it is not such a line, is longer than 256 MiB, cannot be read as a record, or is about
     /// another file; [`Error::Io`].
     pub fn record(&mut self, record: &[u8]) -> Result<()> {
-        check_line(record).and_then(|()| self.tally.record(record)).map_err(Error::Usage)?;
+        check_line(record).map_err(Error::Usage)?;
+        self.tally.record(record).map_err(Error::Usage)?;
         self.lines.line(record).map_err(Error::io("write", &self.path))
     }
 
