@@ -114,9 +114,7 @@ impl Assembler {
             return Err(AssemblerError::Crashed(words));
         }
         match finished.ran.end {
-            End::Status(0) => {
-                Ok(std::fs::read(finished.folder().work().join(OBJECT)).expect("written"))
-            }
+            End::Status(0) => Ok(finished.folder().read(OBJECT).expect("written")),
             // A shell, which some assemblers are wrapped in, reports a signal as a status above 128.
             End::Signal(signal) | End::Status(signal @ 128..) => {
                 Err(AssemblerError::Crashed(format!("signal {}", signal % 128)))

@@ -24,6 +24,7 @@ fn main() -> ExitCode {
     streams_are_separate_or_merged();
     the_start_of_a_stream_is_kept();
     files_exist_as_long_as_the_result();
+    only_files_that_a_program_made_are_read();
     a_program_that_cannot_be_started_is_an_error();
     a_stopped_program_is_not_reported();
     a_waiting_program_is_killed_at_the_time_limit();
@@ -76,6 +77,7 @@ fn files_exist_as_long_as_the_result() {
     let finished = run(&shell("echo made > file; mktemp; pwd"));
     let work = finished.folder().work();
     assert_eq!(fs::read(work.join("file")).expect("it exists"), b"made\n");
+    assert_eq!(finished.folder().read("file").expect("it exists"), b"made\n");
     let printed = String::from_utf8(finished.ran.output.clone()).expect("UTF-8");
     let paths: Vec<&Path> = printed.lines().map(Path::new).collect();
     let [temporary, current] = paths[..] else { panic!("{printed}") };
@@ -84,6 +86,20 @@ fn files_exist_as_long_as_the_result() {
     let folder = finished.folder().path().to_owned();
     drop(finished);
     assert!(!folder.exists());
+}
+
+fn only_files_that_a_program_made_are_read() {
+    let script = "mkfifo pipe; ln -s /dev/zero link; mkdir folder; truncate -s 1G sparse";
+    let finished = run(&shell(script));
+    for (name, expected) in [
+        ("pipe", "it is not a regular file"),
+        ("link", "Too many levels of symbolic links"),
+        ("folder", "it is not a regular file"),
+        ("sparse", "it has more than 268435456 bytes"),
+    ] {
+        let error = finished.folder().read(name).expect_err(name).to_string();
+        assert!(error.starts_with(expected), "{name}: {error}");
+    }
 }
 
 fn a_program_that_cannot_be_started_is_an_error() {

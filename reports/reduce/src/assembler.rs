@@ -11,7 +11,7 @@ use sframe_validator::Abi;
 const LIMITS: Limits = Limits { seconds: 20, memory_mib: 4096 };
 /// The names of the source and of the object in the assembler's folder.
 const SOURCE: &str = "small.s";
-const OBJECT: &str = "small.o";
+pub(crate) const OBJECT: &str = "small.o";
 
 /// The kinds of assemblers, which have different options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

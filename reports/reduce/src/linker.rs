@@ -8,7 +8,7 @@ use sframe_harness::limited::{Command, End, Finished, Folder};
 use crate::assembler::{NoObject, absolute, run};
 
 /// The name of the output in the linker's folder.
-const OUTPUT: &str = "linked";
+pub(crate) const OUTPUT: &str = "linked";
 /// The option of a driver that leaves out the C library and its startup objects.
 pub(crate) const NO_LIBRARIES: &str = "-nostdlib";
 

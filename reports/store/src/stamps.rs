@@ -13,7 +13,7 @@
 //! 32         BLAKE3 of all before
 //! ```
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,10 @@ pub(crate) use crate::layout::STAMPS as NAME;
 const MAGIC: &[u8; 16] = b"sframe-stamps 1\n";
 /// The maximum number of kinds in the file.
 const MAX_KINDS: usize = 255;
+/// The maximum number of stamps; of further files, none is kept.
+const MAX_STAMPS: usize = 4_000_000;
+/// The maximum size of the file in bytes.
+const LONGEST: u64 = 48 * MAX_STAMPS as u64 + (128 << 10);
 /// A stamp is trusted only if the file's last change is at least this many nanoseconds older than the start of the
 /// scan: FAT has the coarsest time stamps, in steps of 2 s. Within one step, a file can change again without changing
 /// its stamp; git calls such an entry racily clean.
@@ -91,13 +95,13 @@ impl Stamps {
     /// reading all files.
     pub fn load(folder: &Path, key: &Key) -> Result<Stamps> {
         let path = folder.join(NAME);
-        let mut bytes = Vec::new();
-        match durable::open_own(folder, NAME).and_then(|mut file| file.read_to_end(&mut bytes)) {
-            Ok(_) => {}
+        let bytes = match durable::open_own(folder, NAME).and_then(read) {
+            Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stamps::default()),
             Err(error) => return Err(Error::io("read", &path)(error)),
-        }
-        Stamps::parse(&bytes, key).ok_or_else(|| {
+        };
+        let stamps = bytes.and_then(|bytes| Stamps::parse(&bytes, key));
+        stamps.ok_or_else(|| {
             let reason = format!("{CHANGED}; without it, all files are read");
             Error::Damaged { path, reason }
         })
@@ -163,6 +167,16 @@ impl Stamps {
     }
 }
 
+/// The bytes of the file; `None` if there are more than it may have.
+fn read(file: File) -> io::Result<Option<Vec<u8>>> {
+    if file.metadata()?.len() > LONGEST {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
 fn hashed(entry: &[u8; 48]) -> Option<(Stamp, ContentHash)> {
     let (stamp, hash) = entry.split_first_chunk::<16>()?;
     Some((Stamp(*stamp), ContentHash::from(*hash.first_chunk::<32>()?)))
@@ -206,7 +220,8 @@ impl StampsWriter {
     /// Adds a file: its metadata from before its content was read, and what is known of it. A file that changed shortly
     /// before or since the start of the scan is not added, because it may change again and keep the same stamp.
     pub fn note(&mut self, metadata: &Metadata, known: Known<'_>) {
-        if modified(metadata).max(changed(metadata)) >= self.start - STEP {
+        let is_recent = modified(metadata).max(changed(metadata)) >= self.start - STEP;
+        if is_recent || self.stamps.len() >= MAX_STAMPS {
             return;
         }
         let stamp = Stamp::of(metadata);

@@ -259,6 +259,11 @@ fn intact_stores_are_not_reported() {
     assert_eq!(named(&state(&copy)), BTreeSet::from(["stamps".to_owned()]));
     let error = Stamps::load(&copy, &scan::key()).expect_err("damaged");
     assert!(error.to_string().contains("/stamps"), "{error}");
+
+    // 1 TB, which takes no space.
+    fs::File::create(&stamps).and_then(|file| file.set_len(1 << 40)).expect("writable");
+    let error = Stamps::load(&copy, &scan::key()).expect_err("too long");
+    assert!(error.to_string().contains("/stamps"), "{error}");
     fs::remove_file(stamps).expect("removable");
     assert!(state(&copy).is_sound());
 }

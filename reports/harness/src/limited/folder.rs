@@ -1,12 +1,16 @@
 //! The private folder of a program: its size, and its removal.
 
-use std::fs::{self, Permissions};
-use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
 
 /// The minimum number of bytes counted for an entry: even an empty file takes an inode and an entry in its folder.
 const ENTRY: u64 = 4096;
+/// The maximum size in bytes of a file that is read. A program may leave one that is large, but takes no space.
+const LARGEST: u64 = 256 << 20;
 
 /// A folder for one program, removed with all its contents when this value is dropped.
 ///
@@ -41,6 +45,25 @@ impl Folder {
     #[must_use]
     pub fn work(&self) -> PathBuf {
         self.0.join("work")
+    }
+
+    /// Reads a file that the program has left in its [work folder](Folder::work).
+    ///
+    /// # Errors
+    /// Returns the system's error, or an error if it is a link, not a regular file, or larger than 256 MiB.
+    pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        let flags = OFlag::O_NONBLOCK | OFlag::O_NOFOLLOW | OFlag::O_NOCTTY;
+        let path = self.work().join(name);
+        let file = File::options().read(true).custom_flags(flags.bits()).open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 > LARGEST {
+            true => Err(io::Error::other(format!("it has more than {LARGEST} bytes"))),
+            false => Ok(bytes),
+        }
     }
 
     /// The size on disk in bytes. Counting stops once it exceeds `limit`.

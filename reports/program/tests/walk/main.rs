@@ -6,6 +6,7 @@
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod cores;
+mod crafted;
 mod crashes;
 mod damaged;
 mod debug_files;

@@ -3,18 +3,25 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
+use sframe_harness::limited::Finished;
 use sframe_record::{Finding, Record};
 
 use super::{Made, Task};
-use crate::assembler::{NoObject, object};
+use crate::assembler::{NoObject, OBJECT, object};
 use crate::inputs::{Input, Inputs};
-use crate::linker::output;
+use crate::linker::{OUTPUT, output};
 use crate::wanted::{Wanted, by_directives_alone};
 
 /// The most files that are made.
 const MOST_RUNS: u64 = 20_000;
 /// The most bytes of objects that are kept for the next link.
 const MOST_KEPT: usize = 64 << 20;
+
+/// What a program has left in this file.
+fn left(finished: &Finished, name: &str) -> Result<Vec<u8>, NoObject> {
+    let read = finished.folder().read(name);
+    read.map_err(|error| NoObject::NotRun(format!("its output cannot be read: {error}")))
+}
 
 pub(super) struct Tester<'t> {
     pub(super) task: &'t Task<'t>,
@@ -91,7 +98,7 @@ impl<'t> Tester<'t> {
         let path = object(&finished);
         let mut record = (self.task.check)(&path);
         by_directives_alone(&mut record);
-        let bytes = std::fs::read(path).map_err(|error| NoObject::NotRun(error.to_string()))?;
+        let bytes = left(&finished, OBJECT)?;
         let messages = String::from_utf8_lossy(&finished.ran.errors).into_owned();
         Ok((record, Made { bytes, messages: vec![messages], ..Made::default() }))
     }
@@ -110,7 +117,7 @@ impl<'t> Tester<'t> {
         let path = output(&finished);
         let mut record = (self.task.check)(&path);
         by_directives_alone(&mut record);
-        made.bytes = std::fs::read(path).map_err(|error| NoObject::NotRun(error.to_string()))?;
+        made.bytes = left(&finished, OUTPUT)?;
         made.link_messages = String::from_utf8_lossy(&finished.ran.errors).into_owned();
         Ok((record, made))
     }
@@ -128,8 +135,7 @@ impl<'t> Tester<'t> {
             return Ok(made.clone());
         }
         let finished = self.assembler(input)?.assemble(&text, input.source.abi)?;
-        let bytes = std::fs::read(object(&finished));
-        let bytes = bytes.map_err(|error| NoObject::NotRun(error.to_string()))?;
+        let bytes = left(&finished, OBJECT)?;
         let made = (bytes, String::from_utf8_lossy(&finished.ran.errors).into_owned());
         let mut objects = self.objects.borrow_mut();
         objects.size += made.0.len() + key.len();
