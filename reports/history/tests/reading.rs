@@ -90,6 +90,14 @@ fn damage_is_reported_with_its_position() {
             format!("{{\"format\":1,\n\"files\":[{FILE},\n{{\"path\":\"a\"}}],"),
             "line 3, column 12: missing field `status`",
         ),
+        (
+            "{\"format\":1,\"files\":[{\"path\":7}]}".to_owned(),
+            "line 1, column 30: invalid type: integer `7`",
+        ),
+        (
+            "{\"format\":1,\"files\":[{\n  \"path\": 7\n}]}".to_owned(),
+            "line 2, column 11: invalid type: integer `7`",
+        ),
         ("{\"format\":2,\"files\":[]}".to_owned(), "version 2 of the format"),
         (
             format!("{FILE}\n{}", SUMMARY.replace("\"format\":1", "\"format\":3")),

@@ -1,8 +1,26 @@
 //! Errors of reading a report.
 
+use std::str::Utf8Error;
 use std::{error, fmt, io};
 
 use super::FORMAT;
+
+/// The last byte that was read: its line, from 1, and its column, from 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) line: u64,
+    pub(super) column: usize,
+}
+
+impl Place {
+    /// The place after one more byte.
+    pub(super) fn after(self, byte: u8) -> Place {
+        match byte {
+            b'\n' => Place { line: self.line.saturating_add(1), column: 0 },
+            _ => Place { column: self.column.saturating_add(1), ..self },
+        }
+    }
+}
 
 /// The reason why a report could not be read to its end.
 #[derive(Debug)]
@@ -27,6 +45,22 @@ pub enum Error {
 }
 
 impl Error {
+    /// Damage in the text of a record that ends at this place of the report.
+    pub(super) fn damaged_record(record: &str, error: &serde_json::Error, end: Place) -> Error {
+        let lines = record.matches('\n').count();
+        let mut damage = Error::damaged(error, end.line.saturating_sub(lines as u64));
+        if let (0, Error::Damaged { column, .. }) = (lines, &mut damage) {
+            *column = column.saturating_add(end.column.saturating_sub(record.len()));
+        }
+        damage
+    }
+
+    /// Line `number` of the report is not UTF-8.
+    pub(super) fn not_utf8(error: Utf8Error, number: u64) -> Error {
+        let column = error.valid_up_to().saturating_add(1);
+        Error::Damaged { line: number, column, what: "invalid unicode code point".to_owned() }
+    }
+
     /// Damage in JSON that starts in line `first` of the report.
     pub(super) fn damaged(error: &serde_json::Error, first: u64) -> Error {
         let line = first.saturating_add(error.line().saturating_sub(1) as u64);

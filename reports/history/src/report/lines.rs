@@ -44,13 +44,14 @@ pub(super) fn read(
             continue;
         }
         let damaged = |error: serde_json::Error| Error::damaged(&error, number);
+        let text = str::from_utf8(&line).map_err(|error| Error::not_utf8(error, number))?;
         if line.starts_with(FILE) {
-            each(&serde_json::from_slice(&line).map_err(damaged)?);
+            each(&Record::parse(text).map_err(damaged)?);
             continue;
         }
-        let head: Head = serde_json::from_slice(&line).map_err(damaged)?;
+        let head: Head = serde_json::from_str(text).map_err(damaged)?;
         match head.kind.as_str() {
-            "file" => each(&serde_json::from_slice(&line).map_err(damaged)?),
+            "file" => each(&Record::parse(text).map_err(damaged)?),
             "summary" => ending = last(head)?,
             // Other kinds of lines may be added within a version.
             _ => {}
