@@ -1,14 +1,13 @@
 //! Applies a policy to records.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use sframe_history::{FileIdentity, Identity};
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
 use sframe_record::{Finding, Record, RuleCount, Severity, Status, Tail, Undecided, catalogue};
+use toml::value::{Date, Datetime};
 
 use crate::baseline::{Baseline, Entry};
 use crate::judging::Judging;
@@ -42,10 +41,10 @@ impl Judge {
     /// Applies `policy`, as of today (UTC).
     #[must_use]
     pub fn new(policy: Policy) -> Judge {
-        let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
         let uses = vec![Use::default(); policy.suppressions.len()];
         let files = policy.baseline.iter().flat_map(Baseline::files);
         let baseline_files = files.map(|file| (file, false)).collect();
+        let today = day(SystemTime::now());
         Judge { policy, today, uses, unchecked: BTreeSet::new(), baseline_files }
     }
 
@@ -253,4 +252,35 @@ fn fixed_note(Entry { rule, file, function, .. }: &Entry, count: u64) -> String 
         (printable(&**rule), printable(&**file), function.unwrap_or_default());
     let times = if count == 1 { String::new() } else { format!(", {count} times") };
     format!("fixed: {rule} in {file}{function}{times}")
+}
+
+/// The day of a time (UTC), in the years 1970 to 9999.
+fn day(time: SystemTime) -> Date {
+    /// The last second of the year 9999, in seconds since 1970.
+    const LAST: Duration = Duration::from_secs(253_402_300_799);
+    let time = time.duration_since(UNIX_EPOCH).unwrap_or_default().min(LAST);
+    let text = humantime::format_rfc3339_seconds(UNIX_EPOCH + time).to_string();
+    let written: Option<Datetime> = text.parse().ok();
+    written.and_then(|written| written.date).unwrap_or(Date { year: 9999, month: 12, day: 31 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The days that date(1) prints.
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        for (seconds, date) in [
+            (0, "1970-01-01"),
+            (951_868_799, "2000-02-29"),
+            (951_868_800, "2000-03-01"),
+            (1_795_823_999, "2026-11-27"),
+            (253_402_300_799, "9999-12-31"),
+            (1 << 40, "9999-12-31"),
+        ] {
+            assert_eq!(day(UNIX_EPOCH + Duration::from_secs(seconds)).to_string(), date);
+        }
+        assert_eq!(day(UNIX_EPOCH - Duration::from_secs(1)).to_string(), "1970-01-01");
+    }
 }

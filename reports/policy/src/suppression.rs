@@ -1,8 +1,8 @@
 //! Suppressions: findings that a project has looked at, and that do not count.
 
-use jiff::civil::Date;
 use sframe_input::Pattern;
 use sframe_record::{Finding, Record};
+use toml::value::Date;
 
 use crate::pattern::RulePattern;
 
