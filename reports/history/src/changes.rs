@@ -23,7 +23,9 @@ pub use coverage::{
 };
 pub use file::{Became, FileChange, FileName, Matched};
 pub use finding::{Change, CountChange, FindingChange, Place, TableLine};
-pub use json::{schema, write as write_json};
+#[cfg(feature = "schema")]
+pub use json::schema;
+pub use json::write as write_json;
 pub use markdown::write as write_markdown;
 pub use missing::MissingFiles;
 pub use sections::SectionChange;
@@ -31,7 +33,6 @@ pub use text::write as write_text;
 
 use std::collections::HashSet;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use sframe_record::Severity;
@@ -55,8 +56,9 @@ impl Default for Options {
 }
 
 /// Everything that changed between two scans.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(title = "sframe-check compare")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "sframe-check compare"))]
 pub struct Changes {
     /// Version of this format: 1.
     pub format: u32,
@@ -122,7 +124,8 @@ impl Changes {
 }
 
 /// One of the two scans.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Scan {
     /// Its name: the path of the store or report.
     pub name: String,
@@ -150,7 +153,8 @@ impl Scan {
 }
 
 /// The counts of changes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Files in both scans.
     pub matched: u64,
@@ -187,7 +191,8 @@ pub struct Summary {
 }
 
 /// Findings by severity. A difference that represents several functions counts for each of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeverityCounts {
     /// Findings of severity error.
     pub errors: u64,
@@ -216,7 +221,8 @@ impl SeverityCounts {
 }
 
 /// The change of a rule's findings over all files.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleChange {
     /// The rule's name.
     pub rule: String,
@@ -239,7 +245,8 @@ pub struct RuleChange {
 }
 
 /// Files that other programs produced than before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProducerChange {
     /// `compiler`, `assembler`, `linker` or `other`.
     pub kind: String,

@@ -31,7 +31,6 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::Record;
@@ -108,8 +107,9 @@ impl Groups {
 }
 
 /// The findings of a scan by root cause.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(title = "sframe-check root causes")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "sframe-check root causes"))]
 pub struct RootCauses {
     /// Version of this format: 1.
     pub format: u32,
@@ -122,7 +122,8 @@ pub struct RootCauses {
 }
 
 /// Findings with a common cause.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RootCause {
     /// The rule's name.
     pub rule: String,
@@ -158,7 +159,8 @@ pub struct RootCause {
 }
 
 /// A finding with a cause.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Example {
     /// The file.
     #[serde(serialize_with = "shared")]
@@ -204,6 +206,7 @@ pub fn write_json(out: &mut dyn Write, causes: &RootCauses) -> io::Result<()> {
 
 /// The JSON schema of the document.
 #[must_use]
+#[cfg(feature = "schema")]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(RootCauses)
 }

@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::Arguments;
@@ -27,7 +26,8 @@ const BITCODE: &str = "its code is made during the link, from bitcode: link once
                        that this leaves, or audit the link without -flto";
 
 /// What a link will make of SFrame.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Audit {
     /// The linker.
     pub linker: Identity,
@@ -49,7 +49,8 @@ pub struct Audit {
 }
 
 /// Whether there is something to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// The linker treats SFrame well, or there is none.

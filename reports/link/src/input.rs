@@ -1,10 +1,10 @@
 //! What an input of a link carries: its code, and its SFrame sections.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An object, archive member or shared object that takes part in the link.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Input {
     /// Its name, as the linker prints it: the path, and `archive.a(member.o)` of a member. That of a compiled object is its
     /// source.
@@ -39,7 +39,8 @@ pub struct Input {
 }
 
 /// How an input gets into a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum InputKind {
     /// An object that the command names.
@@ -58,7 +59,8 @@ pub enum InputKind {
 }
 
 /// An SFrame section of an input.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sframe {
     /// `sh_type`.
     pub section_type: SectionType,
@@ -81,7 +83,8 @@ pub struct Sframe {
 }
 
 /// The type of a section.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SectionType {
     /// `SHT_PROGBITS`, as GNU as wrote until 2.44.
     #[default]
@@ -108,7 +111,8 @@ impl SectionType {
 }
 
 /// The fields of an SFrame header that linkers look at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Header {
     /// `sfp_version`.
     pub version: u8,
@@ -127,7 +131,8 @@ pub struct Header {
 }
 
 /// A COMDAT group with code.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// The name by which groups of several inputs are the same.
     pub signature: String,

@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use sframe_record::json::{FORMAT, TOOL, Tool};
 
 use crate::audit::Audit;
 
 /// The document that `link --format json` writes.
-#[derive(Serialize, JsonSchema)]
-#[schemars(title = "sframe-check link")]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "sframe-check link"))]
 struct Document<'a> {
     /// The version of this format: 1.
     format: u32,
@@ -32,6 +32,7 @@ pub fn write(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
 
 /// The JSON schema of the document.
 #[must_use]
+#[cfg(feature = "schema")]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Document<'_>)
 }

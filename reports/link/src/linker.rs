@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const NOT_OBSERVED: &str = "what this linker does with SFrame was not observed";
 
 /// A linker, or a range of its versions with the same behaviour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum Linker {
     /// GNU ld 2.40: merges version 1.
@@ -132,7 +132,8 @@ impl FromStr for Linker {
 }
 
 /// A linker as its own `--version` describes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Identity {
     /// The behaviour that is predicted.
     pub linker: Linker,

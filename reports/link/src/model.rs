@@ -11,7 +11,6 @@ mod wild;
 
 pub(crate) use gnu::clashes;
 pub(crate) use other::with_long_starts;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::input::{Input, SectionType, Sframe};
@@ -34,7 +33,8 @@ pub struct Link<'a> {
 }
 
 /// What will become of the SFrame sections.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Prediction {
     /// The result in one word.
     pub outcome: Outcome,
@@ -57,7 +57,8 @@ pub struct Prediction {
 }
 
 /// The result of a link for SFrame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// No input has SFrame, and the output has none.
@@ -113,7 +114,8 @@ impl Outcome {
 }
 
 /// An SFrame section of the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutputSection {
     /// Its type.
     pub section_type: SectionType,
@@ -126,7 +128,8 @@ pub struct OutputSection {
 }
 
 /// What becomes of the SFrame of one input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
     /// It has no SFrame.

@@ -9,7 +9,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sframe_record::text::{printable, printable_path};
 
@@ -18,7 +17,8 @@ use crate::linker::Linker;
 pub(crate) use messages::printed;
 
 /// An input with which the link fails.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Obstacle {
     /// The input, as the command or a linker script names it.
     pub input: String,
@@ -35,7 +35,8 @@ pub struct Obstacle {
 }
 
 /// What is wrong with an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ObstacleKind {
     /// The file does not exist, or cannot be opened.

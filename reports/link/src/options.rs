@@ -1,10 +1,10 @@
 //! The options of a linker's command line that matter for SFrame.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a link makes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Output {
     /// A program that may use shared objects.
@@ -19,7 +19,8 @@ pub enum Output {
 }
 
 /// The options of a link.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Options {
     /// What the link makes.
     pub output: Output,
@@ -54,7 +55,8 @@ pub struct Options {
 }
 
 /// The output section into which a linker script puts `.sframe`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Moved {
     /// Its name.
     pub output: String,

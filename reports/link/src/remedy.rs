@@ -1,6 +1,5 @@
 //! What to do about the outcome of a link.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::input::{Input, InputKind, SectionType, Sframe};
@@ -12,7 +11,8 @@ use crate::obstacle::{Obstacle, ObstacleKind};
 const LISTED: usize = 20;
 
 /// Something that changes the outcome.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedy {
     /// What to do.
     pub text: String,

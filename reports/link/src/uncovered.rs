@@ -1,13 +1,13 @@
 //! Which code of the output will have SFrame, and the reason for the rest.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::input::{Input, InputKind};
 use crate::model::{Duplicates, Fate, Outcome, Prediction};
 
 /// The code that inputs bring into the output.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Coverage {
     /// Bytes of code. Dropped COMDAT groups do not count.
     pub code: u64,
@@ -22,7 +22,8 @@ pub struct Coverage {
 }
 
 /// Code without SFrame.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Uncovered {
     /// The input that it comes from.
     pub input: String,
@@ -37,7 +38,8 @@ pub struct Uncovered {
 }
 
 /// Why code will have no SFrame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// The input has none.

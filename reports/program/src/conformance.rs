@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use sframe_conformance::{Outcome, Verdict};
 use sframe_record::json::{FORMAT, TOOL, Tool};
 
 /// The document that `conformance --format json` writes.
-#[derive(Serialize, JsonSchema)]
-#[schemars(title = "sframe-check conformance")]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "sframe-check conformance"))]
 struct Document<'o> {
     /// The version of this format: 1.
     format: u32,
@@ -20,7 +20,8 @@ struct Document<'o> {
 }
 
 /// What the reader made of a vector.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct VectorResult<'o> {
     /// The vector's name: its folder and file without the extension.
     name: &'o str,
@@ -35,7 +36,8 @@ struct VectorResult<'o> {
 }
 
 /// Whether the answers about a vector are right.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 enum VectorVerdict {
     /// All of them are.
@@ -76,6 +78,7 @@ pub fn write(out: &mut dyn Write, outcomes: &[Outcome]) -> io::Result<()> {
 
 /// The JSON schema of the document.
 #[must_use]
+#[cfg(feature = "schema")]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Document<'_>)
 }

@@ -8,7 +8,6 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use sframe_oracle::code::Code;
 use sframe_oracle::compare::look_up;
@@ -30,8 +29,9 @@ pub use text::write as write_text;
 const CORE_DUMP: ElfKind = ElfKind::Other(4);
 
 /// The answers to a look-up; `lookup --format json` writes them.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(title = "sframe-check lookup")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "sframe-check lookup"))]
 pub struct Answers {
     /// Version of this format: 1.
     pub format: u32,
@@ -58,7 +58,8 @@ pub struct Answers {
 }
 
 /// The statements about a PC.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
     /// The PC: an address, or an offset in `code_section`.
     pub pc: Address,
@@ -105,7 +106,8 @@ pub struct Answer {
 }
 
 /// A symbol or section that ends before a PC.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outside {
     /// Its name, as given on the command line.
     pub name: Text<'static>,
@@ -114,7 +116,8 @@ pub struct Outside {
 }
 
 /// Why the machine code says nothing about a PC in the file's code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Unexamined {
     /// Code of this machine is not examined.
@@ -132,7 +135,8 @@ pub enum Unexamined {
 }
 
 /// How the statements about a PC compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerVerdict {
     /// Both agree.
@@ -154,7 +158,8 @@ pub enum AnswerVerdict {
 }
 
 /// The statement of a witness about a PC.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Statement {
     /// The section that contains it.
     pub section: Text<'static>,
@@ -168,7 +173,8 @@ pub struct Statement {
 }
 
 /// A row, with the machine's names of registers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundRow {
     /// The first PC of the row. Adjacent rows with the same content count as one.
     pub start: Address,
@@ -186,7 +192,8 @@ pub struct FoundRow {
 
 /// The statement of the machine code about a PC, with the machine's names of registers. What it does not determine is
 /// absent.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CodeStatement {
     /// How to compute the CFA.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -213,6 +220,7 @@ pub fn write_json(out: &mut dyn Write, answers: &Answers) -> io::Result<()> {
 
 /// The schema of the document.
 #[must_use]
+#[cfg(feature = "schema")]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Answers)
 }

@@ -4,7 +4,6 @@ mod files;
 pub mod json;
 mod text;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use sframe_input::SectionSource;
 use sframe_record::Parts;
@@ -17,7 +16,8 @@ pub use files::{Found, NotMeasured, Options, measure};
 pub use text::write as write_text;
 
 /// The sizes of one section, or the sums of several.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sizes {
     /// The file and section; empty for sums.
     pub name: String,
@@ -44,7 +44,8 @@ pub struct Sizes {
 }
 
 /// Bytes that could be saved without loss.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Saving {
     /// Their name.
     pub waste: &'static str,
@@ -57,7 +58,8 @@ pub struct Saving {
 }
 
 /// What a change of the format would save.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The change.
     pub change: &'static str,

@@ -7,7 +7,6 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use sframe_input::Pattern;
 use sframe_policy::Known;
@@ -21,8 +20,9 @@ use sframe_record::{Address, Instruction, Text};
 pub use text::write as write_text;
 
 /// The report about a traced program; `trace --format json` writes it.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(title = "sframe-check trace")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "sframe-check trace"))]
 pub struct TraceReport {
     /// Version of this format: 1.
     pub format: u32,
@@ -55,7 +55,8 @@ pub struct TraceReport {
 }
 
 /// How a trace has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceEnd {
     /// The program has ended with an exit status.
@@ -71,7 +72,8 @@ pub enum TraceEnd {
 }
 
 /// The results about the code of a file.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TracedFile {
     /// The path, or `[vdso]`.
     pub path: String,
@@ -85,7 +87,8 @@ pub struct TracedFile {
 }
 
 /// The results about a witness in a file, as numbers of PCs. Their sum is the number of PCs that were executed.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TracedWitness {
     /// The witness: `SFrame`, `CFI` or `Code`.
     pub witness: &'static str,
@@ -106,7 +109,8 @@ pub struct TracedWitness {
 }
 
 /// The wrong rows of a function.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TracedFunction {
     /// The symbol, or the function's address.
     pub function: Text<'static>,
@@ -122,7 +126,8 @@ pub struct TracedFunction {
 }
 
 /// PCs that were not judged for the same reason.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TracedReason {
     /// The reason.
     pub reason: Text<'static>,
@@ -133,7 +138,8 @@ pub struct TracedReason {
 }
 
 /// A PC in a file.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TracedPc {
     /// The address in the file.
     pub pc: Address,
@@ -272,6 +278,7 @@ pub fn write_json(out: &mut dyn Write, report: &TraceReport) -> io::Result<()> {
 
 /// The schema of the document.
 #[must_use]
+#[cfg(feature = "schema")]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(TraceReport)
 }

@@ -9,7 +9,6 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use sframe_process::walk::Rules;
 use sframe_process::{CoreDump, Files, Places, Process, Thread};
@@ -22,8 +21,9 @@ use shared::Texts;
 pub use text::write as write_text;
 
 /// The walks; `walk --format json` writes them.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(title = "sframe-check walk")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "sframe-check walk"))]
 pub struct Walks {
     /// Version of this format: 1.
     pub format: u32,
@@ -47,7 +47,8 @@ pub struct Walks {
 }
 
 /// The stack of a thread.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadWalk {
     /// The thread's identifier.
     pub id: u32,
@@ -79,7 +80,8 @@ pub struct ThreadWalk {
 }
 
 /// How the walks of a stack compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WalkVerdict {
     /// The witnesses agree about every frame that at least two of them describe.
@@ -93,7 +95,8 @@ pub enum WalkVerdict {
 }
 
 /// The frames at one depth.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StackLevel {
     /// The depth; the innermost frame has 0.
     pub depth: usize,
@@ -102,7 +105,8 @@ pub struct StackLevel {
 }
 
 /// A frame in the walk of one witness.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WitnessFrame {
     /// The witness: `sframe`, `cfi` or `code`.
     pub witness: &'static str,
@@ -153,7 +157,8 @@ pub struct WitnessFrame {
 }
 
 /// What a witness says about the call before a return address.
-#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ByCall {
     /// The byte before the return address.
     pub looked_up: Address,
@@ -181,7 +186,8 @@ pub struct ByCall {
 }
 
 /// A row, with runtime addresses and the machine's names of registers.
-#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WalkRow {
     /// The first PC of the row.
     pub start: Address,
@@ -198,7 +204,8 @@ pub struct WalkRow {
 }
 
 /// The values of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrameValues {
     /// The PC.
     pub pc: Address,
@@ -222,6 +229,7 @@ pub fn write_json(out: &mut dyn Write, walks: &Walks) -> io::Result<()> {
 
 /// The schema of the document.
 #[must_use]
+#[cfg(feature = "schema")]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Walks)
 }

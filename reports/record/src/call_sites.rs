@@ -2,13 +2,13 @@
 
 pub(crate) mod packages;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::{counted, grouped, percent};
 
 /// Call instructions by what a walker finds that looks up return addresses without subtracting one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct CallSites {
     /// In SFrame. Absent if it describes no call.
@@ -20,7 +20,8 @@ pub struct CallSites {
 }
 
 /// Calls that a witness describes, by what it says at the return address.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct SiteCounts {
     /// The frame of the call, in the same function.
@@ -38,7 +39,8 @@ pub struct SiteCounts {
 }
 
 /// The sums over several files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct CallSiteTotal {
     /// The number of files whose code was examined.

@@ -1,6 +1,5 @@
 //! How much of a file's code SFrame and CFI describe.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sframe_oracle::coverage::Cause;
 
@@ -8,7 +7,8 @@ use crate::bounded::entry;
 use crate::value::{Address, Text};
 
 /// How much of a file's code SFrame and CFI describe.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Coverage<'r> {
     /// Bytes of code by verdict; they add up to the size of the file's code.
@@ -28,7 +28,8 @@ pub struct Coverage<'r> {
 }
 
 /// Bytes of code by verdict.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Verdicts {
     /// SFrame and CFI agree.
@@ -48,7 +49,8 @@ pub struct Verdicts {
 }
 
 /// Functions by the section that describes them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct CoveredFunctions {
     /// SFrame and CFI describe all of the function.
@@ -62,7 +64,8 @@ pub struct CoveredFunctions {
 }
 
 /// Functions that SFrame does not describe, for one cause.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Loss<'r> {
     /// The name of the cause; `none` if nothing in the CFI explains the loss.
     #[serde(borrow)]
@@ -79,7 +82,8 @@ pub struct Loss<'r> {
 }
 
 /// A function by start address and symbol.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct FunctionPlace<'r> {
     /// The file that contains it; only in sums.
@@ -104,7 +108,8 @@ pub struct FunctionPlace<'r> {
 }
 
 /// A property that CFI states and the section's version cannot express.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limit<'r> {
     /// `signal` or `undefined-ra`.
     #[serde(borrow)]
@@ -118,7 +123,8 @@ pub struct Limit<'r> {
 }
 
 /// The coverage of many files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoverageTotal<'r> {
     /// The number of files.
     pub files: u64,

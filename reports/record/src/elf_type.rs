@@ -1,12 +1,10 @@
 //! The types of ELF files.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The type of an ELF file.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ElfType {
     /// A relocatable object (`ET_REL`).

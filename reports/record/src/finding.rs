@@ -2,7 +2,6 @@
 
 mod owned;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::instruction::Instruction;
@@ -13,7 +12,8 @@ use crate::unwind_table::UnwindTable;
 use crate::value::{Address, Text};
 
 /// A violation of a rule.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding<'r> {
     /// The rule's name.
     #[serde(borrow)]
@@ -121,7 +121,8 @@ impl Finding<'_> {
 }
 
 /// A field in the section's bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Part<'r> {
     /// Offset in bytes from the start of the section.
@@ -140,7 +141,8 @@ pub struct Part<'r> {
 }
 
 /// A field with an invalid value.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Field<'r> {
     /// The field's name in the specification.
     #[serde(borrow)]
@@ -154,7 +156,8 @@ pub struct Field<'r> {
 }
 
 /// The function that a finding is about.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Function<'r> {
     /// Its index in the table of functions, from 0.
     #[serde(default)]
@@ -180,7 +183,8 @@ pub struct Function<'r> {
 }
 
 /// A line of source code.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceLine<'r> {
     /// The path of the file, as the compiler recorded it.
     #[serde(borrow)]
@@ -190,7 +194,8 @@ pub struct SourceLine<'r> {
 }
 
 /// A range of code.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Code<'r> {
     /// The first PC: an address, or an offset in `code_section`.
     pub start: Address,
@@ -211,7 +216,8 @@ pub struct Code<'r> {
 }
 
 /// The rows of SFrame and CFI around code where they differ, or where the machine code proves one of them wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference<'r> {
     /// The values that differ: `cfa`, `ra`, `fp`, `ra-signing`, `undefined-ra`, `signal`.
     #[serde(borrow, default)]
@@ -252,7 +258,8 @@ impl Difference<'_> {
 }
 
 /// A row of one table, or of both.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableLine<'r> {
     /// Which table contains it.
     pub side: Side,
@@ -273,9 +280,8 @@ pub struct TableLine<'r> {
 }
 
 /// Which of two tables contains a row.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// Both tables.
@@ -310,7 +316,8 @@ impl Side {
 }
 
 /// A call frame instruction.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Directive<'r> {
     /// The first PC to which it applies.
     pub address: Address,
@@ -320,7 +327,8 @@ pub struct Directive<'r> {
 }
 
 /// Further occurrences of a pattern.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Similar {
     /// The number of other functions.

@@ -3,7 +3,6 @@
 pub(crate) mod packages;
 mod table;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bounded::entry;
@@ -12,7 +11,8 @@ use crate::elf_type::ElfType;
 use crate::value::{Text, is_zero};
 
 /// What SFrame would cost a file, or several files, and what it would lose.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Forecast<'r> {
     /// The machine: `AMD64`, `AArch64`, `AArch64-BE` or `s390x`; missing in sums.
@@ -32,7 +32,8 @@ pub struct Forecast<'r> {
 }
 
 /// Sizes in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Sizes {
     /// The file.
@@ -55,7 +56,8 @@ pub struct Sizes {
 }
 
 /// A section that a producer would write from the file's CFI.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Predicted<'r> {
     /// The encoding: `gnu-2.40`, `gnu-2.44` and `gnu-2.47.50` as GNU as and ld of that release write it; `smallest-v2` and
@@ -94,7 +96,8 @@ pub struct Predicted<'r> {
 }
 
 /// Bytes of a section by what they hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Parts {
     /// The header, with the auxiliary header.
@@ -114,7 +117,8 @@ pub struct Parts {
 }
 
 /// The forecast for several files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForecastTotal<'r> {
     /// The number of files.
     pub files: u64,

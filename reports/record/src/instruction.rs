@@ -1,12 +1,12 @@
 //! Machine instructions.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::value::{Address, Text};
 
 /// A machine instruction.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Instruction<'r> {
     /// Its address.
     #[serde(default)]

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
@@ -17,7 +16,8 @@ pub const FORMAT: u32 = 1;
 pub const TOOL: Tool = Tool { name: "sframe-check", version: env!("CARGO_PKG_VERSION") };
 
 /// The program that wrote a document.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
     /// `sframe-check`.
     pub name: &'static str,

@@ -1,23 +1,12 @@
 //! Who has to act on a finding.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Who has to act on a finding.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Deserialize,
-    Serialize,
-    JsonSchema,
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize,
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Owner {
     /// The author of the file's code, or of its directives.

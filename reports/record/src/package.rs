@@ -1,12 +1,12 @@
 //! Packages of distributions, which contain files.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::value::Text;
 
 /// The package that contains a file, as stated in its metadata.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Package<'r> {
     /// Its name, without a version.
     #[serde(borrow)]

@@ -1,6 +1,5 @@
 //! Sums for each package of a scan, and the key by which packages are sorted.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bounded::entry_within;
@@ -13,8 +12,9 @@ use crate::value::{Text, is_zero};
 pub(crate) const MOST_PACKAGES: usize = 10_000;
 
 /// Sums for each package of a scan.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[schemars(rename = "PackagesWith{T}")]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "PackagesWith{T}"))]
 pub struct PackageSums<'r, T> {
     /// The first 10,000 packages, sorted by name, version and architecture.
     #[serde(borrow)]
@@ -25,8 +25,9 @@ pub struct PackageSums<'r, T> {
 }
 
 /// The sums for a package.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[schemars(rename = "PackageWith{T}")]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "PackageWith{T}"))]
 pub struct PackageSum<'r, T> {
     /// The name that its metadata states, otherwise its path.
     #[serde(borrow)]

@@ -1,6 +1,5 @@
 //! What the machine code proves about the rows of SFrame and CFI.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::{counted, grouped, percent};
@@ -9,7 +8,8 @@ use crate::numbers::{counted, grouped, percent};
 const PROVEN: &str = "CFA, RA and FP";
 
 /// Bytes of code by what the machine code proves about the CFA, the return address and the frame pointer of each witness.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Proofs {
     /// About SFrame. Absent if it describes no code.
@@ -21,7 +21,8 @@ pub struct Proofs {
 }
 
 /// Bytes of code that a witness describes, by what the machine code proves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ProofBytes {
     /// The row's CFA, RA and FP are right.
@@ -35,7 +36,8 @@ pub struct ProofBytes {
 }
 
 /// The sums over several files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ProofTotal {
     /// The number of files whose code was examined.

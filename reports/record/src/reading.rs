@@ -2,14 +2,14 @@
 
 mod table;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Function;
 use crate::value::{Address, Text, is_zero};
 
 /// What a consumer does with the sections of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reading<'r> {
     /// The consumer: an identifier such as `linux-user-v3`, which `explain` knows.
     #[serde(borrow)]
@@ -31,9 +31,8 @@ pub struct Reading<'r> {
 }
 
 /// What a consumer does with a section, from the best to the worst.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// It finds the specification's row at every PC.
@@ -80,7 +79,8 @@ impl Outcome {
 }
 
 /// Functions for which the specification has rows, or which it cannot read, each counted once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ReadFunctions {
     /// With the specification's row at every PC.
@@ -106,7 +106,8 @@ pub struct ReadFunctions {
 }
 
 /// Bytes of code for which the specification has rows, or cannot read them, by what a consumer finds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ReadBytes {
     /// The specification's row.
@@ -129,7 +130,8 @@ pub struct ReadBytes {
 }
 
 /// A function with which a consumer does not do what the specification says.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadExample<'r> {
     /// `misread`, `unreachable`, `lost`, `drop-section`, `crash`, `undecided`, or `beyond`: a row where the specification has none.
     #[serde(borrow)]
@@ -202,7 +204,8 @@ fn add(sum: &mut u64, number: u64) {
 }
 
 /// What a consumer does with the files of a scan.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ReadingTotal<'r> {
     /// The consumer.
@@ -220,7 +223,8 @@ pub struct ReadingTotal<'r> {
 }
 
 /// A file whose sections a consumer does not accept as a whole.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotAccepted<'r> {
     /// The file.
     #[serde(borrow)]
@@ -233,7 +237,8 @@ pub struct NotAccepted<'r> {
 }
 
 /// The number of files with an outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutcomeCount {
     /// The outcome.
     pub outcome: Outcome,

@@ -14,7 +14,6 @@
 
 use std::os::unix::ffi::OsStrExt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sframe_validator::finding::HeaderSummary;
 use sframe_validator::section::Flags;
@@ -38,7 +37,8 @@ use crate::value::{Address, Text, is_zero};
 ///
 /// Reading an invalid record returns an error with its line and column: for a wrong type, an unknown status or
 /// severity, or a missing path or status.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record<'r> {
     /// The path as given or found. If it is not valid UTF-8, the other bytes are written as `\xNN`.
     #[serde(borrow)]
@@ -218,9 +218,8 @@ impl<'r> Record<'r> {
 }
 
 /// The outcome of checking a file.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// It has SFrame sections, and they were checked.
@@ -242,7 +241,8 @@ pub enum Status {
 }
 
 /// The size and hash of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Content<'r> {
     /// The size in bytes.
     pub size: u64,
@@ -252,7 +252,8 @@ pub struct Content<'r> {
 }
 
 /// A program that produced the file, or a part of it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Producer<'r> {
     /// `compiler`, `assembler`, `linker` or `other`.
     #[serde(borrow)]
@@ -269,7 +270,8 @@ pub struct Producer<'r> {
 }
 
 /// An SFrame section.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Section<'r> {
     /// The index in the section header table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -301,7 +303,8 @@ pub struct Section<'r> {
 }
 
 /// The fields of the header that identify the section's format.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Header<'r> {
     /// 1, 2 or 3.
     pub version: u8,
@@ -360,7 +363,8 @@ impl Header<'_> {
 const ABIS: [Abi; 4] = [Abi::Amd64, Abi::Aarch64Little, Abi::Aarch64Big, Abi::S390x];
 
 /// How often a rule was broken.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleCount<'r> {
     /// The rule's name.
     #[serde(borrow)]
@@ -378,7 +382,8 @@ pub struct RuleCount<'r> {
 }
 
 /// Findings that do not count, for one reason.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Suppressed<'r> {
     /// The rule.
     #[serde(borrow)]
@@ -398,7 +403,8 @@ const fn one() -> u64 {
 }
 
 /// A check that was not possible.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Undecided<'r> {
     /// The position of the section in the file's `sections`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

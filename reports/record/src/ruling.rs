@@ -1,13 +1,13 @@
 //! Who is wrong where SFrame and CFI differ, and the instruction that proves it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::instruction::Instruction;
 use crate::value::Text;
 
 /// Which of SFrame and CFI is wrong at each PC of the finding's range, as far as the machine code proves it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ruling<'r> {
     /// Who is wrong.
     pub wrong: Wrong,
@@ -23,9 +23,8 @@ pub struct Ruling<'r> {
 }
 
 /// Which of SFrame and CFI is wrong.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Wrong {
     /// SFrame.
@@ -43,7 +42,8 @@ pub enum Wrong {
 }
 
 /// What the machine code says at the place that decides.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Proof<'r> {
     /// The instruction that changed the frame last. Absent if it is not in the code right before.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]

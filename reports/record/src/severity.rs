@@ -1,12 +1,10 @@
 //! How serious it is to break a rule.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How serious it is to break a rule; the most serious sorts first.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// Breaks the specification, or makes a reader crash or produce wrong results.

@@ -6,7 +6,6 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sframe_validator::rules::Group;
 
@@ -30,7 +29,8 @@ pub use counts::{FailedGate, GroupCount, KindCount, SectionCount, SuppressedCoun
 pub const LINKED: &str = "linked file";
 
 /// The summary of a scan. Sums that would overflow stay at the largest number.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary<'r> {
     /// All inputs: files, members of archives, special files.
     pub inputs: u64,

@@ -1,10 +1,10 @@
 //! The table that SFrame and the code are compared with.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The table that SFrame and the code are compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum UnwindTable {
     /// Call frame information.

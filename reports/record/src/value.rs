@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -64,7 +63,8 @@ impl PartialEq<str> for Text<'_> {
     }
 }
 
-impl JsonSchema for Text<'_> {
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Text<'_> {
     fn inline_schema() -> bool {
         true
     }
@@ -73,7 +73,7 @@ impl JsonSchema for Text<'_> {
         String::schema_name()
     }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         String::json_schema(generator)
     }
 }
@@ -121,7 +121,8 @@ impl<'de> Deserialize<'de> for Address {
     }
 }
 
-impl JsonSchema for Address {
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Address {
     fn inline_schema() -> bool {
         true
     }
@@ -130,8 +131,8 @@ impl JsonSchema for Address {
         "Address".into()
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string" })
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string" })
     }
 }
 

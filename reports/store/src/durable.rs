@@ -140,6 +140,7 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
 
 /// Creates a temporary folder in `folder` and locks it. Dropping it removes it with its contents; the lock shows
 /// sweeping processes that its writer is alive.
+#[cfg(feature = "tables")]
 pub(crate) fn draft_folder(folder: &Path) -> Result<(tempfile::TempDir, Flock<File>)> {
     for _ in 0..TRIES {
         let made = tempfile::Builder::new()
@@ -166,6 +167,7 @@ fn without_path(error: &io::Error) -> io::Error {
 }
 
 /// Syncs a folder and all folders in it; files are synced as they are written.
+#[cfg(feature = "tables")]
 pub(crate) fn sync_tree(folder: &Path) -> Result<()> {
     for path in names_in(folder)?.iter().filter(|path| path.is_dir()) {
         sync_tree(path)?;

@@ -9,7 +9,8 @@
 //! files have no record and are only counted. A store contains no times, machine names or thread counts: the same
 //! inputs give the same bytes.
 //!
-//! With the feature `s3`, a `Bucket` is a store for machines without a shared folder.
+//! With the feature `s3`, a `Bucket` is a store for machines without a shared folder. With the feature `tables`, merging
+//! also writes the records as tables in Parquet.
 
 #![forbid(unsafe_code)]
 
@@ -35,6 +36,7 @@ mod shard;
 mod stamps;
 mod status;
 mod store;
+#[cfg(feature = "tables")]
 pub mod tables;
 mod verify;
 
@@ -53,4 +55,4 @@ pub use run::{Run, Totals};
 pub use shard::{Finished, ItemLine, ShardLine, ShardReader, ShardState, ShardTotals, ShardWriter};
 pub use stamps::{Known, Stamps, StampsWriter};
 pub use status::{DamagedFile, DamagedShard, NO_HASHES, Remedy, Status};
-pub use store::{Merged, Shard, Store};
+pub use store::{HAS_TABLES, Merged, Shard, Store};

@@ -10,11 +10,10 @@ use crate::error::{Error, Result};
 use crate::examine;
 use crate::files::{FILES, Files, MISSING};
 use crate::journal::{self, Journal};
-use crate::layout::{MANIFEST, RUN, SHARDS, shard_path};
+use crate::layout::{MANIFEST, RUN, SHARDS, TABLES, shard_path};
 use crate::run::{Run, Totals};
 use crate::shard::{self, ShardReader, ShardState, ShardTotals, ShardWriter};
 use crate::status::{DamagedFile, Remedy, Status};
-use crate::tables;
 use crate::verify;
 
 /// The folder that holds the results of one scan:
@@ -23,7 +22,7 @@ use crate::verify;
 /// run.json                  inputs, program and options, and whether the store is complete
 /// manifest.ndjson.zst       the items to check, and in which shard
 /// shards/00000.ndjson.zst   the records
-/// tables/                   the records as Parquet, once complete
+/// tables/                   the records as Parquet, once complete, if the build writes them
 /// files.ndjson              size and hash of each of these files, once complete
 /// stamps                    by which the next scan recognizes unchanged files; not results
 /// work/                     the items that a process was working on when it died; not results
@@ -38,6 +37,9 @@ pub struct Store {
     /// Set if the `run.json` of a complete store was missing and has been rewritten as incomplete.
     lost: Option<DamagedFile>,
 }
+
+/// Whether this build writes the tables of a store: it has the feature `tables`.
+pub const HAS_TABLES: bool = cfg!(feature = "tables");
 
 /// The result of merging.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -242,8 +244,9 @@ impl Store {
         examine::status(&self.manifest, &self.folder)
     }
 
-    /// Marks the store as complete if every shard is. Writes the tables and the hashes of all files first, and removes
-    /// the files of dead writers. A store that is complete and sound is not changed.
+    /// Marks the store as complete if every shard is. Writes the tables, if this build [can](HAS_TABLES), and the hashes
+    /// of all files first, and removes the files of dead writers. A store that is complete and sound is not changed, but
+    /// gets the tables that it does not have.
     ///
     /// # Errors
     /// [`Error::Unmergeable`] with the missing shards, [`Error::Busy`] if another process is merging, and
@@ -259,7 +262,8 @@ impl Store {
         }
         let totals = examine::sum(&self.manifest, &totals);
         let is_done = |file: &DamagedFile| file.remedy == Remedy::MoveAway;
-        if !(status.hashes && status.files.iter().all(is_done)) {
+        let lacks_tables = HAS_TABLES && !self.folder.join(TABLES).exists();
+        if lacks_tables || !(status.hashes && status.files.iter().all(is_done)) {
             claim::refuse(&self.folder, claim::strange_tables(&self.folder)?)?;
             self.complete(totals.clone())?;
         } else {
@@ -281,7 +285,7 @@ impl Store {
             incomplete.draft(folder)?.replace(&run_path)?;
         }
         self.manifest.save(&folder.join(MANIFEST))?;
-        tables::write(folder, &self.manifest)?;
+        write_tables(folder, &self.manifest)?;
         let files = Files::of(folder, self.manifest.shards())?;
         let hash = files.save(folder)?;
         let run = Run { totals: Some(totals), files: Some(hash), ..incomplete };
@@ -297,4 +301,15 @@ impl Store {
         let last = self.manifest.shards() - 1;
         Err(Error::Usage(format!("there is no shard {shard}: the last one is shard {last}")))
     }
+}
+
+#[cfg(feature = "tables")]
+fn write_tables(folder: &Path, manifest: &Manifest) -> Result<()> {
+    crate::tables::write(folder, manifest)
+}
+
+/// Removes the tables of an earlier merge, which may not be those of these shards.
+#[cfg(not(feature = "tables"))]
+fn write_tables(folder: &Path, _: &Manifest) -> Result<()> {
+    claim::remove_tables(folder)
 }

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::case::{self, Duty, Kind};
@@ -15,8 +14,9 @@ use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable;
 
 /// The document that `torture --format json` writes.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(title = "sframe-check torture")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "sframe-check torture"))]
 pub struct Document {
     /// The version of this format: 1.
     pub format: u32,
@@ -37,7 +37,8 @@ pub struct Document {
 }
 
 /// The limits of a reader.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limits {
     /// Processor time in seconds; the limit of elapsed time is three times as long.
     pub seconds: u64,
@@ -52,7 +53,8 @@ pub struct Limits {
 }
 
 /// A reader.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reader {
     /// The name or command that the user gave.
     pub name: String,
@@ -73,7 +75,8 @@ pub struct Reader {
 }
 
 /// A kind of section.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Format {
     /// 1, 2 or 3.
     pub version: u8,
@@ -84,7 +87,8 @@ pub struct Format {
 }
 
 /// The number of cases with an outcome.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Count {
     /// `crash`, `hang`, `memory`, `writes`, `reject` or `accept`.
     pub verdict: &'static str,
@@ -95,7 +99,8 @@ pub struct Count {
 }
 
 /// What a reader did with a case.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Case {
     /// The path of the file, relative to the folder.
     pub file: String,
@@ -148,6 +153,7 @@ pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
 
 /// The JSON schema of the document.
 #[must_use]
+#[cfg(feature = "schema")]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Document)
 }

@@ -1,6 +1,5 @@
 //! Changes in how much of a file's code is described.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The overall change of a file's coverage.
@@ -8,7 +7,8 @@ use serde::Serialize;
 /// Records contain the numbers of described and undescribed functions, and the names of the first few undescribed ones.
 /// A function has certainly lost its entry only if fewer are described and more are not: if both numbers grow, there
 /// may be new functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CoverageVerdict {
     /// Fewer functions are described, and more are not.
@@ -24,7 +24,8 @@ pub enum CoverageVerdict {
 }
 
 /// The change of a file's coverage.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoverageChange {
     /// The overall change.
     pub verdict: CoverageVerdict,
@@ -39,7 +40,8 @@ pub struct CoverageChange {
 }
 
 /// How much code is described.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Described {
     /// Functions that SFrame and CFI describe.
     pub functions: u64,
@@ -62,7 +64,8 @@ impl Described {
 }
 
 /// The change of the number of functions that are undescribed for one cause.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseChange {
     /// The name of the cause; `none` if nothing in the CFI explains the loss.
     pub cause: String,
@@ -73,7 +76,8 @@ pub struct CauseChange {
 }
 
 /// A function that has no entry in one of the scans, or for a different cause.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UndescribedFunction {
     /// Its symbol.
     pub symbol: String,
@@ -92,7 +96,8 @@ pub struct UndescribedFunction {
 }
 
 /// How much of a package's code has entries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Share {
     /// Bytes of code in all its files.
     pub code_bytes: u64,
@@ -117,7 +122,8 @@ impl Share {
 }
 
 /// The change of a package's coverage: the sums over the files that are in both scans, and the share of all files.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PackageChange {
     /// The package's name, or the path of its file without versions.
     pub package: String,

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CountChange, CoverageChange, FindingChange};
@@ -10,7 +9,8 @@ use crate::Record;
 use sframe_record::Text;
 
 /// A file of one scan, or of both.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileChange {
     /// Its name in the old scan.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +49,8 @@ impl FileChange {
 }
 
 /// The name of a file, or of a member of a package or archive, as in the formats of reports.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileName {
     /// The path.
     pub path: String,
@@ -104,7 +105,8 @@ impl fmt::Display for FileName {
 }
 
 /// How a file of the old scan and one of the new scan were matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Matched {
     /// By the same name.
@@ -120,7 +122,8 @@ pub enum Matched {
 }
 
 /// What happened to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Became {
     /// It can no longer be read, or checking it crashed the checker.

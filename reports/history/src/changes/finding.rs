@@ -1,12 +1,12 @@
 //! Findings that are new, fixed or changed.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use sframe_record::{Severity, Side, UnwindTable};
 
 /// What happened to a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// Only the new scan has it.
@@ -18,7 +18,8 @@ pub enum Change {
 }
 
 /// A finding that is new, fixed or changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingChange {
     /// What happened to it.
     pub change: Change,
@@ -45,7 +46,8 @@ impl FindingChange {
 }
 
 /// A finding in one scan.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
     /// The observed fact, then the rule.
     pub message: String,
@@ -79,7 +81,8 @@ pub struct Place {
 }
 
 /// A row of the tables.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableLine {
     /// Which scan contains the row: `both`, `old` or `new`.
     pub scan: &'static str,
@@ -99,7 +102,8 @@ pub struct TableLine {
 }
 
 /// The change of a rule's count in a file, if the listed findings do not explain it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountChange {
     /// The rule's name.
     pub rule: String,

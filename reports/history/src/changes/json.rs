@@ -16,6 +16,7 @@ pub fn write(out: &mut dyn Write, changes: &Changes) -> io::Result<()> {
 
 /// The JSON schema of the document.
 #[must_use]
+#[cfg(feature = "schema")]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Changes)
 }

@@ -1,12 +1,12 @@
 //! Files that the new scan does not have. Their findings are neither fixed nor still there.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Became, FileChange, SeverityCounts};
 
 /// The files of a package that the new scan does not have, or such files in no package.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissingFiles {
     /// The package: its name, or the path of its file without versions. Absent for files in no package.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,11 +1,11 @@
 //! Changes in the format and the size of SFrame sections.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Files whose sections have another format version or size than before. Those that went from one version to the same other
 /// one are together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SectionChange {
     /// The version of the format in the old scan: `V2`; several if a file has several sections.
     pub old: String,

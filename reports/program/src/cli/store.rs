@@ -10,7 +10,7 @@ use sframe_store::{DamagedShard, Key, NO_HASHES, Previous, Stamps, StampsWriter,
 use super::args::CheckArgs;
 use super::place::{StorePlace, is_address};
 use super::policy::policy;
-use super::shards::{check_item, complain_of, options};
+use super::shards::{check_item, complain_of, mention_tables, options};
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, gates, styled_stdout, terminal_width};
 use crate::render::{Causes, Pace, TextOptions};
@@ -121,6 +121,7 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
     let merged = store.merge()?;
     stamps.save()?;
     complain_of(folder, &merged.found)?;
+    mention_tables(folder)?;
     print(&store, args)
 }
 

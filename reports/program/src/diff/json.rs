@@ -5,7 +5,6 @@
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use sframe_oracle::diff::{Change, Matching};
 
@@ -15,8 +14,9 @@ use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable;
 
 /// `diff --format json`.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(title = "sframe-check diff")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "sframe-check diff"))]
 pub struct Document {
     /// Version of this format: 1.
     pub format: u32,
@@ -39,7 +39,8 @@ pub struct Document {
 }
 
 /// One of the two files.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
     /// The path as given on the command line.
     pub path: String,
@@ -51,7 +52,8 @@ pub struct Side {
 }
 
 /// A section.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Section {
     /// 1, 2 or 3.
     pub version: u8,
@@ -63,7 +65,8 @@ pub struct Section {
 }
 
 /// A function that differs.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Function {
     /// Its symbol, or the section of stubs; empty if there is none.
     pub name: String,
@@ -83,7 +86,8 @@ pub struct Function {
 }
 
 /// The place of a function.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FunctionPlace {
     /// Its index in the section's table, from 0.
     pub index: u32,
@@ -97,7 +101,8 @@ pub struct FunctionPlace {
 }
 
 /// A range of PCs.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Range {
     /// The first PC, `0x...`: an address or, if matched by symbol, an offset from the function's start.
     pub start: String,
@@ -110,7 +115,8 @@ pub struct Range {
 }
 
 /// Bytes of code.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bytes {
     /// Code that both files describe in the same way.
     pub equal: u64,
@@ -127,7 +133,8 @@ pub struct Bytes {
 }
 
 /// Functions.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Functions {
     /// Functions in both files.
     pub matched: u64,
@@ -151,6 +158,7 @@ pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
 
 /// The schema of the document.
 #[must_use]
+#[cfg(feature = "schema")]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Document)
 }

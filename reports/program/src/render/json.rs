@@ -2,7 +2,6 @@
 
 use std::io::{self, Seek, Write};
 
-use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Serialize;
 use sframe_record::json::{FORMAT, TOOL, Tool, write};
 use sframe_record::{Events, Finding, Record, Summary};
@@ -15,8 +14,9 @@ use super::Renderer;
 /// Within a version of the format, fields, rules, causes and known defects may be added; readers ignore fields that they
 /// do not know. Names, units and the meaning of identifiers do not change. The wording of messages and reasons may
 /// change: it is for people.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(title = "sframe-check report")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "sframe-check report"))]
 pub struct Document<'r> {
     /// Version of this format: 1.
     pub format: u32,
@@ -33,9 +33,10 @@ pub struct Document<'r> {
 /// Within a version of the format, fields, rules, causes and known defects may be added; readers ignore fields that they
 /// do not know. Names, units and the meaning of identifiers do not change. The wording of messages and reasons may
 /// change: it is for people.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "kebab-case")]
-#[schemars(title = "sframe-check report line")]
+#[cfg_attr(feature = "schema", schemars(title = "sframe-check report line"))]
 pub enum Line<'l, 'r> {
     /// One file or archive member.
     File(&'l Record<'r>),
@@ -44,7 +45,8 @@ pub enum Line<'l, 'r> {
 }
 
 /// The summary of a scan as a line.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SummaryLine<'l, 'r> {
     /// Version of this format: 1.
     pub format: u32,
@@ -57,19 +59,22 @@ pub struct SummaryLine<'l, 'r> {
 
 /// The schema of `--format json`.
 #[must_use]
+#[cfg(feature = "schema")]
 pub fn document_schema() -> schemars::Schema {
     written().into_root_schema_for::<Document<'static>>()
 }
 
 /// The schema of a line of `--format ndjson`.
 #[must_use]
+#[cfg(feature = "schema")]
 pub fn line_schema() -> schemars::Schema {
     written().into_root_schema_for::<Line<'static, 'static>>()
 }
 
 /// Schemas of the output. Readers accept records with fewer fields.
+#[cfg(feature = "schema")]
 fn written() -> schemars::SchemaGenerator {
-    SchemaSettings::default().for_serialize().into_generator()
+    schemars::generate::SchemaSettings::default().for_serialize().into_generator()
 }
 
 /// The number of bytes of a file's findings that are held in memory.

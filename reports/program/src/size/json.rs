@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use sframe_record::json::{FORMAT, TOOL, Tool};
 
 use super::Sizes;
 
 /// The document that `size --format json` writes.
-#[derive(Serialize, JsonSchema)]
-#[schemars(title = "sframe-check size")]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "sframe-check size"))]
 struct Document<'s> {
     /// The version of this format: 1.
     format: u32,
@@ -40,6 +40,7 @@ pub fn write(out: &mut dyn Write, sections: &[Sizes], total: &Sizes) -> io::Resu
 
 /// The JSON schema of the document.
 #[must_use]
+#[cfg(feature = "schema")]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Document<'_>)
 }

@@ -5,7 +5,6 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use sframe_record::text::printable;
 
@@ -14,8 +13,9 @@ use sframe_record::text::printable;
 const LONGEST: usize = 500;
 
 /// A text that frames share, safe to print.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
-#[schemars(inline, transparent)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline, transparent))]
 pub struct SharedText(Arc<str>);
 
 impl Deref for SharedText {

@@ -1,12 +1,12 @@
 //! What a summary counts, each with a list of its own.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::value::{Text, is_zero};
 
 /// The number of files of a kind.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindCount<'r> {
     /// The kind: an identifier that does not change, such as `fifo`, or the machine of unsupported files.
     #[serde(borrow)]
@@ -16,7 +16,8 @@ pub struct KindCount<'r> {
 }
 
 /// The number of sections with a version and machine.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SectionCount<'r> {
     /// `V1`, `V2`, `V3`, or `unreadable header`.
     #[serde(borrow)]
@@ -34,7 +35,8 @@ impl SectionCount<'_> {
 }
 
 /// How often the rules of a group were broken.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupCount<'r> {
     /// The group's name. Each rule belongs to one group.
     #[serde(borrow)]
@@ -48,7 +50,8 @@ pub struct GroupCount<'r> {
 }
 
 /// The number of findings that do not count, for one reason.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuppressedCount<'r> {
     /// Why they do not count.
     #[serde(borrow)]
@@ -60,7 +63,8 @@ pub struct SuppressedCount<'r> {
 }
 
 /// A requirement of the command line that the files do not meet.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailedGate<'r> {
     /// The option, without dashes: `min-coverage`.
     #[serde(borrow)]

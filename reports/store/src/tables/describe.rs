@@ -11,7 +11,7 @@ use super::forecast::{ForecastLosses, Forecasts};
 use super::readings::Consumers;
 
 const INTRODUCTION: &str = "
-A complete store also contains its records as Parquet: `tables/TABLE/shard=00017/rows.parquet`, compressed with zstd. DuckDB, pandas,
+A complete store also contains its records as Parquet, if the program has the feature `tables`: `tables/TABLE/shard=00017/rows.parquet`, compressed with zstd. DuckDB, pandas,
 DataFusion, Spark and other readers of Parquet can read a table's folder directly. [`queries/`](queries) contains useful queries:
 
     duckdb -c \"SELECT package, sum(errors) FROM 'STORE/tables/files/*/*.parquet' GROUP BY package\"
