@@ -4,7 +4,7 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    let features = [("HTTP", "http"), ("S3", "s3")];
+    let features = [("HTTP", "http"), ("S3", "s3"), ("TABLES", "tables")];
     let is_on = |name: &str| std::env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
     let on: Vec<&str> =
         features.iter().filter(|(name, _)| is_on(name)).map(|(_, it)| *it).collect();

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sframe_check::render::{JsonDocument, JsonLines, Renderer, WithProgress};
-use sframe_check::scan::{CheckOptions, scan};
 use sframe_history::Record;
 use sframe_input::Selection;
+use sframe_render::report::{JsonDocument, JsonLines, Renderer, WithProgress};
+use sframe_scan::{CheckOptions, scan};
 use sframe_store::{
     ContentHash, Counts, Item, Key, Known, Manifest, Plan, Shard, ShardState, StampsWriter, Store,
 };

@@ -9,10 +9,6 @@ mod orc;
 use std::io;
 use std::path::Path;
 
-use sframe_check::record::{
-    Comparison, Gathered, Gatherer, Located, Names, checked, coverage, producers, proofs,
-};
-use sframe_check::render::{JsonLines, Renderer, Text, TextOptions};
 use sframe_defects::{RowDefects, recognise};
 use sframe_input::MemberCount;
 use sframe_input::SectionSource;
@@ -24,6 +20,10 @@ use sframe_oracle::debug_file;
 use sframe_oracle::diff::{Change, Matching, Set, diff};
 use sframe_policy::{Judge, Policy};
 use sframe_record::{FileName, Record, Status};
+use sframe_render::report::{JsonLines, Renderer, Text, TextOptions};
+use sframe_scan::describe::{
+    Comparison, Gathered, Gatherer, Located, Names, checked, coverage, producers, proofs,
+};
 use sframe_synthesis::{Encoding, Place, forecast, synthesize};
 use sframe_validator::Section;
 use sframe_validator::check::{Options, check_elf, check_elf_confirmed, check_link_set};

@@ -7,14 +7,14 @@ use std::io;
 
 use pulldown_cmark::{Event, Options as MarkdownOptions, Parser, Tag};
 use serde_json::Value;
-use sframe_check::render::{
-    Grouped, Html, JsonDocument, JsonLines, Junit, Markdown, Renderer, Sarif, Text, TextOptions,
-};
 use sframe_history::changes::{self, Changes, Options, Scan};
 use sframe_history::groups::{self, Groups};
 use sframe_history::{Comparison, Record, Root, When};
 use sframe_html::Report;
 use sframe_record::{Summary, markdown};
+use sframe_render::report::{
+    Grouped, Html, JsonDocument, JsonLines, Junit, Markdown, Renderer, Sarif, Text, TextOptions,
+};
 use sframe_validator::text::is_plain;
 
 use super::scans::BEFORE;

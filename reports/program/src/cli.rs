@@ -39,11 +39,11 @@ use std::process::ExitCode;
 use anstream::{AutoStream, ColorChoice};
 use clap::FromArgMatches;
 
-use crate::explain;
 use args::look::ExplainArgs;
 use args::{CheckArgs, Cli, Color, Command, ManArgs};
 use sframe_record::catalogue;
 use sframe_record::text::printable;
+use sframe_render::explain;
 
 /// What the program's exit status says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl From<Exit> for ExitCode {
 
 /// Runs the program with the arguments of the process.
 #[must_use]
-pub fn run() -> Exit {
+pub(crate) fn run() -> Exit {
     let parsed = commands::by_task().try_get_matches_from(commands::arguments());
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,

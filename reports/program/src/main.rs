@@ -1,6 +1,12 @@
-//! The program `sframe-check`: everything is in the library.
+//! `sframe-check`: checks, explains and prints the SFrame stack-trace sections of files, archives
+//! and whole distributions.
+//!
+//! The program is the command line: `sframe_scan` checks files, and `sframe_render` prints what it finds. `sframe_harness`
+//! runs other readers and assemblers.
 
 #![forbid(unsafe_code)]
+
+mod cli;
 
 use std::process::ExitCode;
 
@@ -9,5 +15,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    sframe_check::cli::run().into()
+    cli::run().into()
 }

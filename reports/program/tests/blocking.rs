@@ -8,9 +8,9 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sframe_check::scan::{CheckOptions, Checker};
 use sframe_input::Input;
 use sframe_record::Status;
+use sframe_scan::{CheckOptions, Checker};
 
 /// A command that takes longer than this is blocked.
 const LONG: Duration = sframe_corpus::time::LONG;

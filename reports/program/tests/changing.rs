@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use sframe_check::scan::{CheckOptions, Sink, scan};
 use sframe_corpus::time::wait_until;
 use sframe_input::Selection;
 use sframe_record::{Events, Finding, Record, Status, Summary};
+use sframe_scan::{CheckOptions, Sink, scan};
 use sframe_validator::check::Options;
 use sframe_validator::finding::Keep;
 

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use sframe_check::explain;
-use sframe_check::render::json::{document_schema, line_schema};
+use sframe_render::explain;
+use sframe_render::report::json::{document_schema, line_schema};
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -42,13 +42,13 @@ fn the_list_of_rules_is_current() {
 fn the_schemas_are_current() {
     is_current("schema/report.schema.json", &pretty(&document_schema()));
     is_current("schema/report-line.schema.json", &pretty(&line_schema()));
-    is_current("schema/diff.schema.json", &pretty(&sframe_check::diff::json::schema()));
-    is_current("schema/lookup.schema.json", &pretty(&sframe_check::lookup::schema()));
-    is_current("schema/walk.schema.json", &pretty(&sframe_check::walk::schema()));
-    is_current("schema/trace.schema.json", &pretty(&sframe_check::trace::schema()));
-    is_current("schema/size.schema.json", &pretty(&sframe_check::size::json::schema()));
+    is_current("schema/diff.schema.json", &pretty(&sframe_render::diff::json::schema()));
+    is_current("schema/lookup.schema.json", &pretty(&sframe_render::lookup::schema()));
+    is_current("schema/walk.schema.json", &pretty(&sframe_render::walk::schema()));
+    is_current("schema/trace.schema.json", &pretty(&sframe_render::trace::schema()));
+    is_current("schema/size.schema.json", &pretty(&sframe_render::size::json::schema()));
     is_current("schema/link.schema.json", &pretty(&sframe_link::json::schema()));
-    is_current("schema/conformance.schema.json", &pretty(&sframe_check::conformance::schema()));
+    is_current("schema/conformance.schema.json", &pretty(&sframe_render::conformance::schema()));
     is_current("schema/torture.schema.json", &pretty(&sframe_harness::torture::json::schema()));
 }
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sframe_check::dump::{DumpOptions, Style, dump_file};
 use sframe_input::RawOptions;
+use sframe_render::dump::{DumpOptions, Style, dump_file};
 
 const FUNCTIONS: u32 = 3_000;
 const ROWS: u32 = 20_000;

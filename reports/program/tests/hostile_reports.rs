@@ -3,8 +3,8 @@
 
 use std::io;
 
-use sframe_check::render::{Grouped, Renderer, Text, TextOptions};
 use sframe_record::{Record, Summary};
+use sframe_render::report::{Grouped, Renderer, Text, TextOptions};
 
 /// More than the maximum width of a format string, 65,535.
 const LONG: usize = 70_000;

@@ -7,9 +7,9 @@ mod packing;
 use std::collections::BTreeMap;
 
 use packing::{Folder, Value, newc_member, rpm, rpm_with};
-use sframe_check::scan::{CheckOptions, Checker, Collector};
 use sframe_input::Selection;
 use sframe_record::{Package, Record};
+use sframe_scan::{CheckOptions, Checker, Collector};
 
 const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
 

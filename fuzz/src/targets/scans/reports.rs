@@ -2,7 +2,6 @@
 
 use std::io;
 
-use sframe_check::render::{Grouped, Html, Junit, Markdown, Renderer, Sarif, Text, TextOptions};
 use sframe_history::changes::{self, Changes, Options, Scan, Summary as Counts};
 use sframe_history::groups::{self, Groups, RootCauses};
 use sframe_history::report::{self, Error};
@@ -10,6 +9,7 @@ use sframe_history::{Comparison, Root, When};
 use sframe_html::Report;
 use sframe_policy::{Judge, Policy};
 use sframe_record::{Record, Summary};
+use sframe_render::report::{Grouped, Html, Junit, Markdown, Renderer, Sarif, Text, TextOptions};
 
 /// A scan with a record of each kind, with which others are compared.
 pub const BEFORE: &str = include_str!("before.ndjson");

@@ -30,7 +30,6 @@ use clap_complete::Shell;
 use sframe_synthesis::Encoding;
 use sframe_validator::rules::{Rule, Severity};
 
-use crate::scan::MAX_THREADS;
 use consumers::Consumers;
 use inputs::InputArgs;
 use look::{DiffArgs, DumpArgs, ExplainArgs, LookupArgs};
@@ -39,6 +38,7 @@ use policy::{GateArgs, PolicyArgs};
 use raw::RawArgs;
 use rules::RuleName;
 use sframe_input::is_pattern;
+use sframe_scan::MAX_THREADS;
 use stored::StoreArgs;
 use tools::{
     AttendedArgs, LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TortureArgs, torture_help,

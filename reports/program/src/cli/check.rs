@@ -19,13 +19,13 @@ use super::gates::{failed, gated};
 use super::output_file::OutputFile;
 use super::outputs::{Outputs, Shown};
 use super::{Exit, complain, interrupt};
-use crate::render::{Display as Terminal, WithProgress};
-use crate::scan::{Against, CheckOptions, Sink, scan};
 use sframe_input::{
     DebugPackages, Input, Selection, ahead, list, plain_error, read_named, read_up_to,
 };
 use sframe_record::Summary;
 use sframe_record::text::printable_path;
+use sframe_render::report::{Display as Terminal, WithProgress};
+use sframe_scan::{Against, CheckOptions, Sink, scan};
 
 /// The findings of each rule and file that are listed, recognised as known defects, and grouped by root cause. Further ones are
 /// counted.
@@ -110,7 +110,7 @@ pub(super) fn limit_memory(options: &mut CheckOptions, resources: &ResourceArgs)
     options.waiting = options.waiting.min(size(limit / 4));
     options.remembered = options.remembered.min(size(limit / 8));
     let rest = limit.saturating_sub((options.waiting + options.remembered) as u64);
-    options.limits.held = rest / crate::scan::number_of_threads(resources.threads) as u64;
+    options.limits.held = rest / sframe_scan::number_of_threads(resources.threads) as u64;
 }
 
 /// The options of a scan with this policy and output.

@@ -15,7 +15,7 @@ use super::place::StorePlace;
 use super::policy::severities;
 use super::records::{Readable, readable};
 use super::{Exit, styled_stdout};
-use crate::stored::Result;
+use sframe_scan::stored::Result;
 
 pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
     let name = |path: &Path| {

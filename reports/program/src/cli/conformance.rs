@@ -21,7 +21,7 @@ use super::args::DocumentFormat;
 use super::args::conformance::ConformanceArgs;
 use super::args::tools::AttendedArgs;
 use super::{Exit, complain, stdout, styled_stdout};
-use crate::conformance as json;
+use sframe_render::conformance as json;
 
 const BOLD: Style = Style::new().bold();
 const WRONG: Style = AnsiColor::Red.on_default().bold();

@@ -8,8 +8,8 @@ use sframe_validator::finding::Keep;
 use super::args::DocumentFormat;
 use super::args::look::{DiffArgs, MatchBy};
 use super::{Exit, stdout, styled_stdout};
-use crate::diff::{DiffOptions, Text, diff_files, json};
 use sframe_record::text::printable_path;
+use sframe_render::diff::{DiffOptions, Text, diff_files, json};
 
 /// The number of differing functions that are shown without `--all`.
 const SHOWN: usize = 10;

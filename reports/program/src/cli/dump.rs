@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use super::args::look::DumpArgs;
 use super::{Exit, complain, stdout};
-use crate::dump::{DumpOptions, Selection, Style, dump_file};
+use sframe_render::dump::{DumpOptions, Selection, Style, dump_file};
 
 pub(super) fn run(args: &DumpArgs) -> io::Result<Exit> {
     let options = DumpOptions {
-        style: args.style,
+        style: args.style.into(),
         raw: args.raw.options(),
         selection: Selection { functions: args.function.clone(), pcs: args.pc.clone() },
     };

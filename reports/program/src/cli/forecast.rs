@@ -10,9 +10,9 @@ use super::check::{ended, limit_memory, report, selection};
 use super::gates::exit;
 use super::outputs::{Outputs, Shown};
 use super::{Exit, complain, interrupt};
-use crate::scan::{Against, CheckOptions, Sink, scan};
 use sframe_input::Input;
 use sframe_record::catalogue;
+use sframe_scan::{Against, CheckOptions, Sink, scan};
 
 pub(super) fn run(args: &ForecastArgs) -> io::Result<Exit> {
     let interrupted = interrupt::flag()?;

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use super::args::DocumentFormat;
 use super::args::look::LookupArgs;
 use super::{Exit, stdout, styled_stdout};
-use crate::lookup::{look_up_file, write_json, write_text};
-use crate::scan::CheckOptions;
 use sframe_record::text::printable_path;
+use sframe_render::lookup::{look_up_file, write_json, write_text};
+use sframe_scan::CheckOptions;
 
 pub(super) fn run(args: &LookupArgs) -> io::Result<Exit> {
     let options = CheckOptions { debug_dirs: args.debug_dir.clone(), ..CheckOptions::default() };

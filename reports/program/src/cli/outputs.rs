@@ -15,7 +15,7 @@ use super::args::{Format, OutputArgs};
 use super::output_file::{Content, OutputFile, OutputFiles};
 use super::policy::{new_baseline, policy_files, root};
 use super::{stdout, styled_stdout, terminal_width};
-use crate::render::{
+use sframe_render::report::{
     BaselineWriter, Display as Terminal, Grouped, Html, JsonDocument, JsonLines, Junit, Markdown,
     Renderer, Sarif, Several, Text, TextOptions,
 };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sframe_store::{Manifest, Store};
 
-use crate::stored::{Error, Result};
+use sframe_scan::stored::{Error, Result};
 
 /// The place of a store.
 pub(super) enum StorePlace {

@@ -5,7 +5,7 @@ use std::path::Path;
 use sframe_store::{NO_HASHES, Store};
 
 use super::complain;
-use crate::stored::Result;
+use sframe_scan::stored::Result;
 
 /// The maximum number of shards and files that are named.
 const COMPLAINTS: usize = 20;

@@ -23,7 +23,7 @@ use sframe_validator::rules::{Group, Severity};
 use super::args::reduce::ReduceArgs;
 use super::output_file::{Content, OutputFile, OutputFiles};
 use super::{Exit, complain, interrupt, stdout};
-use crate::scan::{CheckOptions, Checker, Collector};
+use sframe_scan::{CheckOptions, Checker, Collector};
 
 /// The most findings of a file that are looked through.
 const MOST_FINDINGS: usize = 1 << 20;

@@ -10,11 +10,11 @@ use super::check::{debug_packages, ended, limit_memory, report, shown_options};
 use super::gates::gated;
 use super::outputs::{Outputs, Shown};
 use super::{Exit, complain, interrupt, stdout};
-use crate::scan::{CheckOptions, Sink, scan_repository};
 use sframe_input::pattern::Wildcards;
 use sframe_input::repository::{Entry, Repository, Wanted};
 use sframe_input::{Input, Pattern};
 use sframe_record::text::printable_path;
+use sframe_scan::{CheckOptions, Sink, scan_repository};
 
 pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
     let opened = Repository::new(&args.repository).and_then(|opened| Ok((opened, wanted(args)?)));

@@ -14,11 +14,11 @@ use super::output_file::{Content, OutputFiles};
 use super::place::StorePlace;
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, stdout};
-use crate::scan::{CheckOptions, Checker};
-use crate::stored::{self, Planning, Result, Scanner};
 use sframe_input::{Input, plain_error};
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::{printable, printable_path};
+use sframe_scan::stored::{self, Planning, Result, Scanner};
+use sframe_scan::{CheckOptions, Checker};
 
 /// The options of a scan with stored results, which always includes the coverage.
 ///

@@ -21,8 +21,8 @@ use super::place::StorePlace;
 use super::policy::policy;
 use super::records::{Readable, readable};
 use super::{Exit, complain, gates, stdout};
-use crate::render::{Html, Nothing, Renderer};
-use crate::stored::{self, Result};
+use sframe_render::report::{Html, Nothing, Renderer};
+use sframe_scan::stored::{self, Result};
 
 pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
     let Some((scan, earlier)) = args.scans.split_last() else { return Ok(Exit::Failure) };

@@ -9,7 +9,7 @@ use sframe_record::numbers::counted;
 use super::args::DocumentFormat;
 use super::args::size::SizeArgs;
 use super::{Exit, complain, stdout, styled_stdout};
-use crate::size::{NotMeasured, Options, Sizes, json, measure, write_text};
+use sframe_render::size::{NotMeasured, Options, Sizes, json, measure, write_text};
 
 /// The number of sections that are listed without `--by-file`.
 const FEW: u64 = 3;

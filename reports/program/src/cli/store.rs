@@ -13,9 +13,9 @@ use super::policy::policy;
 use super::shards::{check_item, complain_of, mention_tables, options};
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, gates, styled_stdout, terminal_width};
-use crate::render::{Causes, Pace, TextOptions};
-use crate::scan::{CheckOptions, Checker};
-use crate::stored::{self, Planning, Result, Scanner};
+use sframe_render::report::{Causes, Pace, TextOptions};
+use sframe_scan::stored::{self, Planning, Result, Scanner};
+use sframe_scan::{CheckOptions, Checker};
 
 pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
     let started = args.store.at_work || args.store.alone.item.is_some();

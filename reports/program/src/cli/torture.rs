@@ -9,12 +9,12 @@ use std::time::Duration;
 use super::args::DocumentFormat;
 use super::args::tools::{LimitedArgs, TortureArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout};
-use crate::render::{Display, Line, clock, time_left};
 use sframe_consumers::profiles;
 use sframe_harness::limited::{Limits, watch};
 use sframe_harness::torture::{Follow, Options, Progress, Reader, Text, json, torture};
 use sframe_record::numbers::grouped;
 use sframe_record::text::printable;
+use sframe_render::report::{Display, Line, clock, time_left};
 
 pub(super) fn run(args: &TortureArgs) -> io::Result<Exit> {
     let program = std::env::current_exe()?;

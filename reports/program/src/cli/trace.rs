@@ -14,10 +14,10 @@ use super::args::DocumentFormat;
 use super::args::trace::TraceArgs;
 use super::output_file::{Content, OutputFiles};
 use super::{Exit, complain, interrupt, stdout, styled_stdout};
-use crate::render::{Display, Line, clock};
-use crate::trace::{TraceEnd, TraceReport, known_defect, write_json, write_text};
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
+use sframe_render::report::{Display, Line, clock};
+use sframe_render::trace::{TraceEnd, TraceReport, known_defect, write_json, write_text};
 
 pub(super) fn run(args: &TraceArgs) -> io::Result<Exit> {
     let Some((program, arguments)) = args.command.split_first() else { return Ok(Exit::Failure) };

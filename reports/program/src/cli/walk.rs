@@ -7,8 +7,8 @@ use sframe_process::Places;
 use super::args::DocumentFormat;
 use super::args::walk::WalkArgs;
 use super::{Exit, stdout, styled_stdout};
-use crate::walk::{walk_core, walk_process, write_json, write_text};
 use sframe_record::text::printable_path;
+use sframe_render::walk::{walk_core, walk_process, write_json, write_text};
 
 pub(super) fn run(args: &WalkArgs) -> io::Result<Exit> {
     let rules = args.rules();

@@ -4,9 +4,9 @@
 
 use std::process::Command;
 
-use sframe_check::trace::known_defect;
 use sframe_corpus::{folder, program, read, tools};
 use sframe_process::trace::WrongRow;
+use sframe_render::trace::known_defect;
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 

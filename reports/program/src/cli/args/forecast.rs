@@ -8,7 +8,7 @@ use sframe_validator::Version;
 use super::inputs::InputArgs;
 use super::unpack::UnpackArgs;
 use super::{OutputArgs, ResourceArgs};
-use crate::record::forecast::encoding_name;
+use sframe_scan::describe::forecast::encoding_name;
 
 pub(in crate::cli) const FORECAST_HELP: &str = "\
 Sections are made in memory from each file's CFI. The predictions gnu-* say what GNU as and ld of that release would have \

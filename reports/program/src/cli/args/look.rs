@@ -9,9 +9,9 @@ use sframe_defects::Producer;
 
 use super::raw::RawArgs;
 use super::{DocumentFormat, folder};
-use crate::dump::Style;
-use crate::explain::{self, Subject};
-use crate::lookup::{PlaceName, hexadecimal};
+use sframe_render::dump::Style;
+use sframe_render::explain::{self, Subject};
+use sframe_render::lookup::{PlaceName, hexadecimal};
 
 /// `dump`.
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ pub(in crate::cli) struct DumpArgs {
     pub(in crate::cli) file: PathBuf,
     /// The layout
     #[arg(long, value_enum, default_value_t)]
-    pub(in crate::cli) style: Style,
+    pub(in crate::cli) style: DumpStyle,
     /// Print only functions with this symbol
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) function: Vec<String>,
@@ -125,4 +125,24 @@ pub(in crate::cli) struct ExplainArgs {
     /// As Markdown, the text of RULES.md
     #[arg(long, requires = "all")]
     pub(in crate::cli) markdown: bool,
+}
+
+/// The layout of a dump.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum DumpStyle {
+    /// Our own layout: decoded fields, symbols, names of registers, section offsets
+    #[default]
+    Plain,
+    /// The output of GNU objdump without the lines that name the file: binutils 2.40 for version 1, 2.44 for version
+    /// 2 with section-relative addresses, 2.47.50 for everything else
+    Gnu,
+}
+
+impl From<DumpStyle> for Style {
+    fn from(style: DumpStyle) -> Style {
+        match style {
+            DumpStyle::Plain => Style::Plain,
+            DumpStyle::Gnu => Style::Gnu,
+        }
+    }
 }

@@ -7,7 +7,7 @@ use sframe_policy::RulePattern;
 use sframe_record::catalogue;
 use sframe_validator::rules::{Group, Rule};
 
-use crate::explain;
+use sframe_render::explain;
 
 /// Parses the name of a rule.
 #[derive(Clone, Copy)]

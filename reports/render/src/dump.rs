@@ -1,0 +1,224 @@
+//! Prints whole sections: header, functions and rows. Parts that cannot be read are reported in their place, and the
+//! dump continues after them.
+
+mod gnu;
+mod line;
+mod plain;
+mod selection;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
+use sframe_validator::{Endian, Section};
+
+use sframe_input::archive::{self, Content};
+use sframe_input::{FileBytes, MemberCount, RawOptions, SectionSource, plain_error};
+use sframe_record::text::{printable, printable_path};
+
+pub use selection::Selection;
+
+/// The layout of a dump.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// Our own layout: decoded fields, symbols, names of registers, section offsets.
+    #[default]
+    Plain,
+    /// The output of GNU objdump without the lines that name the file: binutils 2.40 for version 1, 2.44 for version
+    /// 2 with section-relative addresses, 2.47.50 for everything else.
+    Gnu,
+}
+
+/// What a dump prints, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DumpOptions {
+    /// The layout.
+    pub style: Style,
+    /// If set, the file is a bare section with these properties.
+    pub raw: Option<RawOptions>,
+    /// The functions to print. [`Style::Gnu`] prints all of them.
+    pub selection: Selection,
+}
+
+/// The result of a dump.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The number of sections that were printed, completely or in part.
+    pub sections: u64,
+    /// The number of files, members, sections and places in sections that could not be read.
+    pub unreadable: u64,
+}
+
+/// What to do if a file has none of the selected functions.
+const NOT_FOUND: &str =
+    "the section describes no such function; without --function and --pc, dump prints all";
+
+/// Prints every SFrame section of the file or archive at `path`. Writes a line to `complaints` for each unreadable
+/// part that has no place in the output.
+///
+/// # Errors
+/// Returns an error if writing fails.
+pub fn dump_file(
+    path: &Path,
+    options: &DumpOptions,
+    out: &mut dyn Write,
+    complaints: &mut dyn Write,
+) -> io::Result<Outcome> {
+    let outcome = Outcome::default();
+    let mut dump = Dump { options, out, complaints, outcome, has_section: false };
+    let name = printable_path(path);
+    let data = match FileBytes::open(path) {
+        Ok(data) => data,
+        Err(error) => {
+            dump.complain(&name, &plain_error(&error))?;
+            return Ok(dump.outcome);
+        }
+    };
+    match options.raw {
+        Some(raw) => dump.section(&name, &SectionSource::bare(&data, raw), None)?,
+        None if archive::is_archive(&data) => dump.archive(path, &data)?,
+        None => dump.elf(&name, &data)?,
+    }
+    if dump.outcome.sections == 0 && !options.selection.is_all() {
+        match (dump.has_section, dump.outcome.unreadable) {
+            (true, _) => dump.complain(&name, NOT_FOUND)?,
+            (false, 0) => dump.complain(&name, "no .sframe section")?,
+            (false, _) => {}
+        }
+    }
+    if let Err(error) = data.intact() {
+        dump.complain(&name, &plain_error(&error))?;
+    }
+    Ok(dump.outcome)
+}
+
+struct Dump<'w> {
+    options: &'w DumpOptions,
+    out: &'w mut dyn Write,
+    complaints: &'w mut dyn Write,
+    outcome: Outcome,
+    /// A section was read.
+    has_section: bool,
+}
+
+impl Dump<'_> {
+    fn archive(&mut self, path: &Path, data: &[u8]) -> io::Result<()> {
+        let name = printable_path(path);
+        let mut count = MemberCount::default();
+        let mut members = archive::members(data, &mut count);
+        for member in members.by_ref() {
+            let member = match member {
+                Ok(member) => member,
+                Err(error) => return self.complain(&name, &error),
+            };
+            let member_name = printable(member.name);
+            let name = format!("{name}({member_name})");
+            match member.content {
+                Content::Bytes(data) => self.member(&name, &member_name, data)?,
+                Content::File(member) => {
+                    let path = archive::named_file(path, member);
+                    match FileBytes::open(&path) {
+                        Ok(data) => self.member(&name, &member_name, &data)?,
+                        Err(error) => {
+                            self.complain(&name, &format!("{}: {error}", printable_path(&path)))?;
+                        }
+                    }
+                }
+                Content::Damaged(damage) => self.complain(&name, &damage.to_string())?,
+            }
+        }
+        members.reached().map_or(Ok(()), |why| self.complain(&name, &why))
+    }
+
+    fn member(&mut self, name: &str, member: &str, data: &[u8]) -> io::Result<()> {
+        if let (Style::Gnu, Ok(elf)) = (self.options.style, Elf::parse(data)) {
+            writeln!(self.out, "\n{member}:     file format {}\n", gnu::target(&elf))?;
+        }
+        self.elf(name, data)
+    }
+
+    fn elf(&mut self, name: &str, data: &[u8]) -> io::Result<()> {
+        let elf = match Elf::parse(data) {
+            Ok(elf) => elf,
+            Err(ElfError::NotElf)
+                if Section::parse(data, RawOptions::default().placement()).is_ok() =>
+            {
+                return self
+                    .complain(name, "not an ELF file; to read it as one bare section, use --raw");
+            }
+            Err(error) => return self.complain(name, &error.to_string()),
+        };
+        let symbols = match self.options.style {
+            Style::Plain => SymbolTable::load(&elf).unwrap_or_default(),
+            // objdump does not print names.
+            Style::Gnu => SymbolTable::default(),
+        };
+        let mut any = false;
+        for content in elf.sframe_contents() {
+            any = true;
+            match SectionSource::of(&content) {
+                Ok(source) => self.section(name, &source, Some((&elf, &symbols)))?,
+                Err(error) => self.complain(name, &error.to_string())?,
+            }
+        }
+        if !any && self.options.style == Style::Gnu {
+            self.outcome.unreadable += 1;
+            writeln!(self.out, "No .sframe section present\n")?;
+        } else if !any && self.options.selection.is_all() {
+            self.complain(name, "no .sframe section")?;
+        }
+        Ok(())
+    }
+
+    fn section(
+        &mut self,
+        name: &str,
+        source: &SectionSource<'_>,
+        file: Option<(&Elf<'_>, &SymbolTable<'_>)>,
+    ) -> io::Result<()> {
+        let section = match &source.section {
+            Ok(section) => section,
+            Err(error) => {
+                let size = source.data.len();
+                return self.complain(name, &format!("{} ({size} bytes): {error}", source.name));
+            }
+        };
+        self.has_section = true;
+        let selection = &self.options.selection;
+        let symbols = file.map(|(_, symbols)| symbols);
+        if !section.entries().any(|entry| selection.contains(&entry, symbols))
+            && !selection.is_all()
+        {
+            return Ok(());
+        }
+        self.outcome.sections += 1;
+        self.outcome.unreadable += match self.options.style {
+            Style::Gnu => gnu::write(self.out, source, section)?,
+            Style::Plain => {
+                let place = plain::SectionInFile { name, source, file };
+                plain::write(self.out, &place, section, selection)?
+            }
+        };
+        Ok(())
+    }
+
+    fn complain(&mut self, name: &str, what: &str) -> io::Result<()> {
+        self.outcome.unreadable += 1;
+        // Standard error may be closed; the exit status still reports the problem.
+        let _ = writeln!(self.complaints, "{name}: {what}");
+        Ok(())
+    }
+}
+
+/// `little-endian` or `big-endian`.
+fn endian_name(endian: Endian) -> &'static str {
+    match endian {
+        Endian::Little => "little-endian",
+        Endian::Big => "big-endian",
+    }
+}
+
+/// Whether start fields are relocated.
+fn is_relocatable(elf: &Elf<'_>) -> bool {
+    elf.kind() == ElfKind::Relocatable
+}

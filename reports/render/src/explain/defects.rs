@@ -1,0 +1,76 @@
+//! The pages of known defects.
+
+use std::io::{self, Write};
+
+use sframe_defects::{Defect, Producer};
+use sframe_record::Owner;
+
+use super::rules::sentence;
+use super::{BOLD, parts};
+use crate::report::wrap;
+
+pub(super) fn page(out: &mut dyn Write, defect: &Defect, width: Option<usize>) -> io::Result<()> {
+    writeln!(out, "{BOLD}{}{BOLD:#} (known defect: {})\n", defect.id, defect.affected())?;
+    writeln!(out, "  {}", wrap(&sentence(defect.title), 2, width))?;
+    let owner = match defect.owner {
+        Owner::Unknown => "",
+        Owner::Yours => "Yours",
+        Owner::Assembler => "The assembler's authors",
+        Owner::Linker => "The linker's authors",
+        Owner::CRuntime => "The C library's authors",
+    };
+    let counts = match defect.is_recognised() {
+        true => {
+            "as a warning; --known deny counts it like other findings of its rule, --known allow leaves it out"
+        }
+        false => "",
+    };
+    let input = match defect.input {
+        "" => sentence(defect.without_input),
+        input => input.to_owned(),
+    };
+    let pages = [
+        ("What goes wrong", sentence(defect.consequence)),
+        ("What to do", sentence(defect.workaround)),
+        ("How it is recognised", sentence(defect.recognised)),
+        ("How it counts", sentence(counts)),
+        ("Who can mend it", owner.to_owned()),
+        ("Upstream", defect.upstream.to_owned()),
+        ("Report", defect.pages.join(", ")),
+        ("Smallest input", input),
+    ];
+    parts(out, &pages, width)
+}
+
+/// Lists the known defects of a producer, or of all: the identifier, who has it, and what it is.
+pub(super) fn list(
+    out: &mut dyn Write,
+    producer: Option<&Producer>,
+    width: Option<usize>,
+) -> io::Result<()> {
+    let has = |defect: &&Defect| producer.is_none_or(|producer| producer.has(defect));
+    let (seen, unseen): (Vec<&Defect>, Vec<&Defect>) =
+        sframe_defects::all().filter(has).partition(|defect| defect.is_recognised());
+    let sets = [
+        ("Recognised in files", seen),
+        ("Known by messages and crashes, or by what is missing", unseen),
+    ];
+    let mut is_first = true;
+    for (title, defects) in sets.into_iter().filter(|(_, defects)| !defects.is_empty()) {
+        if !std::mem::take(&mut is_first) {
+            writeln!(out)?;
+        }
+        writeln!(out, "{BOLD}{title}{BOLD:#}")?;
+        for defect in defects {
+            writeln!(out, "  {BOLD}{}{BOLD:#} ({})", defect.id, defect.affected())?;
+            writeln!(out, "    {}", wrap(defect.title, 4, width))?;
+            if producer.is_some() {
+                writeln!(out, "    what to do: {}", wrap(defect.workaround, 6, width))?;
+            }
+        }
+    }
+    if is_first {
+        writeln!(out, "no defects of this version are known")?;
+    }
+    Ok(())
+}

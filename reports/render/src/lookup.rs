@@ -1,0 +1,350 @@
+//! Looks up single PCs: the row of every witness, with the function, the source line and the instruction.
+
+mod answer;
+mod place;
+mod text;
+
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use serde::Serialize;
+use sframe_oracle::code::Code;
+use sframe_oracle::compare::look_up;
+use sframe_validator::check::{Unconfirmed, check_contents};
+use sframe_validator::elf::{Elf, ElfKind};
+use sframe_validator::unwind::CodeAddress;
+
+use answer::Reader;
+pub use place::{PlaceName, hexadecimal};
+use sframe_input::{FileBytes, SectionSource, archive, plain_error};
+use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
+use sframe_record::text::printable_path;
+use sframe_record::{Address, Instruction, SourceLine, Text, UnwindTable, Wrong};
+use sframe_scan::describe::DebugSections;
+use sframe_scan::{CheckOptions, sections, table_of, with_tables};
+pub use text::write as write_text;
+
+/// `ET_CORE` (gABI, ELF header).
+const CORE_DUMP: ElfKind = ElfKind::Other(4);
+
+/// The answers to a look-up; `lookup --format json` writes them.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "sframe-check lookup"))]
+pub struct Answers {
+    /// Version of this format: 1.
+    pub format: u32,
+    /// The program that wrote it.
+    pub tool: Tool,
+    /// The path as given on the command line.
+    pub path: String,
+    /// The path's bytes in hexadecimal, if they are not valid UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_hex: Option<String>,
+    /// The separate debug file that was read as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub debug_file: Option<String>,
+    /// The table that `cfi` is about, if the file has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<UnwindTable>,
+    /// Parts of the file that cannot be read, with the reason.
+    pub undecided: Vec<Text<'static>>,
+    /// Why places of the command line cannot be found.
+    pub not_found: Vec<Text<'static>>,
+    /// One answer for each place that was found, in the order of the command line. A symbol that occurs several times has several
+    /// answers.
+    pub places: Vec<Answer>,
+}
+
+/// The statements about a PC.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Answer {
+    /// The PC: an address, or an offset in `code_section`.
+    pub pc: Address,
+    /// The section that contains it; only in relocatable objects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code_section: Option<Text<'static>>,
+    /// The symbol at or before the PC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<Text<'static>>,
+    /// The symbol's name in hexadecimal, if it is not valid UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol_hex: Option<String>,
+    /// The offset in bytes from the symbol, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol_offset: Option<u64>,
+    /// The symbol or section that the command line names, if the PC is after its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Outside>,
+    /// The source line, if there is debugging information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceLine<'static>>,
+    /// The instruction that contains the PC, which may be inside of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instruction: Option<Instruction<'static>>,
+    /// The statement of SFrame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sframe: Option<Statement>,
+    /// The statement of call frame information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cfi: Option<Statement>,
+    /// What the machine code itself says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<CodeStatement>,
+    /// Why the machine code says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code_undecided: Option<Unexamined>,
+    /// Which statement the machine code proves wrong. If both say the same, `inherited`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wrong: Option<Wrong>,
+    /// How the statements compare.
+    pub verdict: AnswerVerdict,
+    /// The fields that differ or, if the verdict is `limited`, that the section's version cannot express.
+    pub fields: Vec<&'static str>,
+}
+
+/// A symbol or section that ends before a PC.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Outside {
+    /// Its name, as given on the command line.
+    pub name: Text<'static>,
+    /// Its end: an address, or an offset in the answer's `code_section`.
+    pub end: Address,
+}
+
+/// Why the machine code says nothing about a PC in the file's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Unexamined {
+    /// Code of this machine is not examined.
+    Machine,
+    /// No function contains the PC.
+    NoFunction,
+    /// The function has more than 1 MiB of code.
+    TooLarge,
+    /// The kernel enters the function after a signal, with a stack of its own.
+    SignalFrame,
+    /// Other functions jump to it, and it uses their frame.
+    EnteredWithFrame,
+    /// No known path leads to the PC.
+    NoPath,
+}
+
+/// How the statements about a PC compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswerVerdict {
+    /// Both agree.
+    Equal,
+    /// Both agree, as far as the section's version can express it.
+    Limited,
+    /// They differ.
+    Different,
+    /// Only SFrame describes the PC.
+    OnlySframe,
+    /// Only CFI describes the PC.
+    OnlyCfi,
+    /// Neither describes the PC, which is in the file's code.
+    Neither,
+    /// Neither describes the PC, which is not in the file's code.
+    NoCode,
+    /// A statement cannot be read or compared.
+    Undecided,
+}
+
+/// The statement of a witness about a PC.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Statement {
+    /// The section that contains it.
+    pub section: Text<'static>,
+    /// The function's start: an address, or an offset in the answer's `code_section`.
+    pub function_start: Address,
+    /// The size of the function in bytes of code.
+    pub function_size: u64,
+    /// The row; absent if the function has none for the PC, or if it cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<FoundRow>,
+}
+
+/// A row, with the machine's names of registers.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FoundRow {
+    /// The first PC of the row. Adjacent rows with the same content count as one.
+    pub start: Address,
+    /// The first PC after the row.
+    pub end: Address,
+    /// How to compute the CFA.
+    pub cfa: Text<'static>,
+    /// How to recover the return address.
+    pub ra: Text<'static>,
+    /// How to recover the caller's frame pointer.
+    pub fp: Text<'static>,
+    /// Whether the return address is signed (AArch64).
+    pub ra_signed: bool,
+}
+
+/// The statement of the machine code about a PC, with the machine's names of registers. What it does not determine is
+/// absent.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CodeStatement {
+    /// How to compute the CFA.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cfa: Option<Text<'static>>,
+    /// How to recover the return address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ra: Option<Text<'static>>,
+    /// How to recover the caller's frame pointer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fp: Option<Text<'static>>,
+    /// Whether the return address is signed (AArch64).
+    pub ra_signed: bool,
+}
+
+/// Writes the answers as one JSON document.
+///
+/// # Errors
+/// Returns an error if writing fails.
+pub fn write_json(out: &mut dyn Write, answers: &Answers) -> io::Result<()> {
+    sframe_record::json::write(&mut *out, answers)?;
+    writeln!(out)?;
+    out.flush()
+}
+
+/// The schema of the document.
+#[must_use]
+#[cfg(feature = "schema")]
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(Answers)
+}
+
+impl Answers {
+    /// Whether witnesses differ at a place, or the machine code proves one wrong.
+    #[must_use]
+    pub fn is_different(&self) -> bool {
+        let is_wrong = |answer: &Answer| {
+            matches!(
+                answer.wrong,
+                Some(Wrong::Sframe | Wrong::Cfi | Wrong::Both | Wrong::Inherited)
+            )
+        };
+        let differs = |answer: &Answer| answer.verdict == AnswerVerdict::Different;
+        self.places.iter().any(|answer| differs(answer) || is_wrong(answer))
+    }
+
+    /// Whether something could not be read or decided.
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        let open = |answer: &Answer| {
+            matches!(answer.verdict, AnswerVerdict::Undecided | AnswerVerdict::NoCode)
+        };
+        !self.undecided.is_empty() || self.places.iter().any(open)
+    }
+}
+
+/// Looks up `places` in the ELF file at `path`. Its separate debug file is looked for as a scan with `options` would.
+///
+/// # Errors
+/// The reason, for people, why the file cannot be read.
+pub fn look_up_file(
+    path: &Path,
+    places: &[PlaceName],
+    options: &CheckOptions,
+) -> Result<Answers, String> {
+    let data = FileBytes::open(path).map_err(|error| plain_error(&error))?;
+    if archive::is_archive(&data) {
+        return Err("an archive: extract the member to look at".to_owned());
+    }
+    let elf = Elf::parse(&data).map_err(|error| error.to_string())?;
+    if elf.kind() == CORE_DUMP {
+        let name = printable_path(path);
+        return Err(format!("a core dump: `sframe-check walk {name}` shows its stacks"));
+    }
+    let answers = look_up_elf(path, &elf, places, options);
+    data.intact().map_err(|error| plain_error(&error))?;
+    Ok(answers)
+}
+
+fn look_up_elf(
+    path: &Path,
+    elf: &Elf<'_>,
+    places: &[PlaceName],
+    options: &CheckOptions,
+) -> Answers {
+    let contents: Vec<_> = elf.sframe_contents().collect();
+    let sources: Vec<SectionSource<'_>> =
+        contents.iter().map(SectionSource::of).filter_map(Result::ok).collect();
+    let report = check_contents(elf, &contents, &options.validator, &Unconfirmed);
+    let reasons = report.undecided.iter().map(|undecided| undecided.reason.clone());
+    let mut undecided: Vec<String> = reasons.collect();
+    // Sections whose bytes or relocations cannot be read have no source.
+    let mut unread = Unread { sframe: sources.len() < contents.len(), cfi: false };
+    let sections = sections(&sources, &report).unwrap_or_else(|reason| {
+        undecided.push(format!("SFrame: {reason}"));
+        unread.sframe = true;
+        Vec::new()
+    });
+    with_tables(path, elf, options, |tables| {
+        let cfi = tables.get().unwrap_or_else(|reason| {
+            undecided.push(format!("CFI: {reason}"));
+            unread.cfi = true;
+            &[]
+        });
+        undecided.extend(tables.undecided().map(|undecided| undecided.reason));
+        // A debug file has all symbols of the file from which it was split.
+        let named_by = tables.debug_elf().unwrap_or(elf);
+        let (found, not_found) = place::find(elf, named_by, places);
+        let pcs: Vec<CodeAddress> = found.iter().map(|found| found.place).collect();
+        let ranges = look_up(elf, &sections, cfi, &pcs);
+        let debug_sections = DebugSections::load(named_by);
+        let code = Code::of(elf, &sections, cfi);
+        let sources = (sections.as_slice(), sources.as_slice());
+        let read = (cfi, code.as_ref());
+        let mut reader = Reader::new(elf, named_by, &debug_sections, sources, read);
+        let answers = found.into_iter().zip(&ranges);
+        let places = answers.map(|(found, range)| {
+            let answer = reader.answer(found.place, range.as_ref());
+            let verdict = unread.verdict(answer.verdict);
+            Answer { verdict, outside: found.outside, ..answer }
+        });
+        Answers {
+            format: FORMAT,
+            tool: TOOL,
+            path: name(path.as_os_str().as_bytes()),
+            path_hex: exact_name(path.as_os_str().as_bytes()),
+            debug_file: tables.debug_file().map(printable_path),
+            table: table_of(cfi),
+            undecided: undecided.into_iter().map(Text::from).collect(),
+            not_found: not_found.into_iter().map(Text::from).collect(),
+            places: places.collect(),
+        }
+    })
+}
+
+/// Witnesses of which a part cannot be read: they may describe more than is known.
+#[derive(Clone, Copy, Debug)]
+struct Unread {
+    sframe: bool,
+    cfi: bool,
+}
+
+impl Unread {
+    /// The verdict, unless it depends on the silence of a witness that cannot be read.
+    const fn verdict(self, verdict: AnswerVerdict) -> AnswerVerdict {
+        match verdict {
+            AnswerVerdict::OnlyCfi if self.sframe => AnswerVerdict::Undecided,
+            AnswerVerdict::OnlySframe if self.cfi => AnswerVerdict::Undecided,
+            AnswerVerdict::Neither | AnswerVerdict::NoCode if self.sframe || self.cfi => {
+                AnswerVerdict::Undecided
+            }
+            verdict => verdict,
+        }
+    }
+}

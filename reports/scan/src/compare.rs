@@ -1,0 +1,228 @@
+//! Compares the sections of a file with its CFI or its ORC tables.
+
+use std::cell::OnceCell;
+
+use sframe_oracle::account::{self, Account, Witnesses, account_each};
+use sframe_oracle::cfi::Cfi;
+use sframe_oracle::compare::CfiConfirms;
+use sframe_oracle::rules::WRONG_FRAME_AFTER_CALL;
+use sframe_validator::Section;
+use sframe_validator::check::{Confirm, Options, check_contents_each};
+use sframe_validator::elf::Elf;
+use sframe_validator::finding::{Finding, Report, Undecided};
+use sframe_validator::unwind::{CodeAddress, Frame};
+
+use super::call_sites;
+use super::elf_file::ElfFile;
+use super::held::Held;
+use super::options::{Against, CheckOptions};
+use super::tables::{Tables, has_cfi, with_tables};
+use crate::describe::{
+    Comparison, Gathered, Gatherer, Names, coverage, producers, proofs, undecided,
+};
+use sframe_defects::RowDefects;
+use sframe_input::SectionSource;
+use sframe_record::UnwindTable;
+
+/// Whether a file's CFI is needed: to compare sections with it, for the coverage, or to be compared itself.
+pub(super) fn is_wanted(elf: &Elf<'_>, options: &CheckOptions) -> bool {
+    let has_section = || elf.sframe_sections().next().is_some();
+    options.coverage
+        || options.thorough
+        || options.call_sites
+        || (options.against != Against::None && has_section())
+}
+
+/// Checks the sections of `file`, and hands over each finding.
+pub(super) fn check(
+    file: &ElfFile<'_>,
+    options: &CheckOptions,
+    confirm: &dyn Confirm,
+    held: &mut Held,
+) -> Report {
+    let mut located = file.located();
+    let mut found = |finding: Finding| {
+        if options.wants(finding.rule) {
+            held.push(located.record(finding, Gathered::default()));
+        }
+    };
+    let options = &options.validator;
+    let report = check_contents_each(file.elf, file.contents, options, confirm, &mut found);
+    held.sort();
+    report
+}
+
+/// Checks the sections of `file`, and compares them with its CFI, which also confirms rows that look wrong to a rule. `held`
+/// takes what both find.
+pub(super) fn check_and_compare(
+    file: &ElfFile<'_>,
+    options: &CheckOptions,
+    held: &mut Held,
+) -> (Report, Comparison) {
+    let &ElfFile { path, elf, sources, names, .. } = file;
+    with_tables(path, elf, options, |tables| {
+        let check = || check(file, options, &Confirms::of(tables), held);
+        // Two threads share a large file: one reads the tables while the other checks the section. What the check finds may
+        // make the comparison useless.
+        let compare = || compare(file, tables.get(), options);
+        let (mut report, (account, differences)) = rayon::join(check, compare);
+        let cfi = tables.get();
+        report.undecided.extend(tables.undecided());
+        let (sections, cfi) = match comparable(sources, cfi, &report, options) {
+            Ok(Some(comparable)) => comparable,
+            Ok(None) => return (report, Comparison::default()),
+            Err(why) => {
+                let comparison = not_compared(&why, options, &mut report);
+                return (report, comparison);
+            }
+        };
+        let kept = kept(options);
+        let unnamed = Names::of(None);
+        let has_section = !sections.is_empty();
+        let is_named = has_section || options.named_examples;
+        let names = if is_named { names } else { &unnamed };
+        let is_compared = kept.witnesses != Witnesses::Code && has_section && has_cfi(cfi);
+        let is_covered = options.coverage || is_compared;
+        let coverage = is_covered.then(|| coverage(&account, names, tables.debug_file()));
+        let proofs = account.proofs.as_ref().map(proofs);
+        let examined = options
+            .call_sites
+            .then(|| call_sites::examine(elf, &sections, cfi, kept.keep))
+            .flatten();
+        let call_sites = examined.as_ref().map(|examined| examined.sums);
+        if options.call_sites && call_sites.is_none() {
+            let reason = "call sites are examined on AMD64 and AArch64".to_owned();
+            report.undecided.push(Undecided { section: None, reason });
+        }
+        let mut located = file.located();
+        let mut found = account.findings;
+        if let Some(examined) = examined.filter(|examined| examined.count > 0) {
+            found.extend(examined.findings);
+            report.counts.push((WRONG_FRAME_AFTER_CALL, examined.count));
+        }
+        let found = found.into_iter().filter(|finding| options.wants(finding.rule));
+        found.for_each(|finding| held.push(located.record(finding, Gathered::default())));
+        held.append(differences);
+        report.counts.extend(account.counts);
+        report.undecided.extend(account.undecided);
+        let (table, known) = (table_of(cfi), account.known);
+        (report, Comparison { known, table, coverage, proofs, call_sites })
+    })
+}
+
+/// Compares the readable sections of a file with its CFI, as far as there is any. Also returns the differences.
+fn compare<'c>(
+    file: &ElfFile<'_>,
+    cfi: Result<&'c [Cfi<'c>], &str>,
+    options: &CheckOptions,
+) -> (Account<'c>, Held) {
+    let sources = file.sources.iter();
+    let sections: Vec<_> = sources.filter_map(|source| source.section.ok()).collect();
+    let cfi = cfi.unwrap_or_default();
+    let mut differences = Held::default();
+    let (mut gatherer, mut located) = (Gatherer::new(file.elf, &sections), file.located());
+    let mut defects =
+        RowDefects::new(file.elf, &sections, cfi, producers).by_directives(options.by_directives);
+    let account =
+        account_each(file.elf, &sections, cfi, &kept(options), &mut defects, &mut |one| {
+            if options.wants(one.finding.rule) {
+                let gathered = gatherer.gathered(&one);
+                differences.push(located.record(one.finding, gathered));
+            }
+        });
+    (account, differences)
+}
+
+/// Confirms rows with tables, which are read when the first row is asked for.
+struct Confirms<'c, 't> {
+    tables: &'c Tables<'t>,
+    confirms: OnceCell<Option<CfiConfirms<'c>>>,
+}
+
+impl<'c, 't> Confirms<'c, 't> {
+    const fn of(tables: &'c Tables<'t>) -> Confirms<'c, 't> {
+        Confirms { tables, confirms: OnceCell::new() }
+    }
+}
+
+impl Confirm for Confirms<'_, '_> {
+    fn confirms(&self, start: CodeAddress, end: u64, frame: &Frame) -> bool {
+        let new = || self.tables.get().ok().map(CfiConfirms::new);
+        let confirms = self.confirms.get_or_init(new);
+        confirms.as_ref().is_some_and(|confirms| confirms.confirms(start, end, frame))
+    }
+}
+
+fn kept(options: &CheckOptions) -> account::Options {
+    let witnesses = match options.against {
+        Against::Code => Witnesses::Code,
+        _ if options.thorough => Witnesses::All,
+        _ => Witnesses::Cfi,
+    };
+    let Options { keep, pedantic, .. } = options.validator;
+    account::Options { keep, pedantic, witnesses }
+}
+
+/// Sections, and the CFI to compare them with.
+type Comparable<'s, 'c> = (Vec<Section<'s>>, &'c [Cfi<'c>]);
+
+/// The sections in `report` and the CFI to compare them with; `None` if there is no CFI and it was not requested.
+///
+/// # Errors
+/// Returns the reason why they cannot be compared.
+fn comparable<'s, 'c>(
+    sources: &'s [SectionSource<'_>],
+    cfi: Result<&'c [Cfi<'c>], &str>,
+    report: &Report,
+    options: &CheckOptions,
+) -> Result<Option<Comparable<'s, 'c>>, String> {
+    let sections = sections(sources, report)?;
+    if options.against == Against::Code {
+        return Ok(Some((sections, cfi.unwrap_or_default())));
+    }
+    let cfi = cfi?;
+    if has_cfi(cfi) || options.coverage {
+        Ok(Some((sections, cfi)))
+    } else if matches!(options.against, Against::Cfi | Against::Orc) {
+        Err("the file has none".to_owned())
+    } else {
+        Ok((options.thorough || options.call_sites).then_some((sections, cfi)))
+    }
+}
+
+/// What the tables are, if there are any.
+pub fn table_of(cfi: &[Cfi<'_>]) -> Option<UnwindTable> {
+    let is_orc = cfi.iter().any(|cfi| cfi.kind().is_none());
+    has_cfi(cfi).then_some(if is_orc { UnwindTable::Orc } else { UnwindTable::Cfi })
+}
+
+/// The sections in `report`. Their layout must be certain, because otherwise it is unknown which code they describe.
+pub fn sections<'s>(
+    sources: &'s [SectionSource<'_>],
+    report: &Report,
+) -> Result<Vec<Section<'s>>, String> {
+    if let Some(section) = report.sections.iter().find(|section| !section.certain_layout) {
+        return Err(format!("the content of {} is not known for certain", section.name));
+    }
+    let read = |source: &'s SectionSource<'_>| {
+        source.section.map_err(|error| format!("{}: {error}", source.name))
+    };
+    sources.iter().map(read).collect()
+}
+
+/// Reports all of the code as undecided, with the reason.
+fn not_compared(why: &str, options: &CheckOptions, report: &mut Report) -> Comparison {
+    let with = match options.against {
+        Against::Code => "machine code",
+        Against::Orc => "ORC",
+        _ => "CFI",
+    };
+    let reason = format!("not compared with {with}: {why}");
+    report.undecided.push(Undecided { section: None, reason });
+    if options.against == Against::Code {
+        return Comparison::default();
+    }
+    let table = (options.against == Against::Orc).then_some(UnwindTable::Orc);
+    let coverage = Some(undecided(report.code_bytes));
+    Comparison { table, coverage, ..Comparison::default() }
+}

@@ -1,0 +1,134 @@
+//! Source lines from DWARF.
+
+mod relocated;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use addr2line::{Context, gimli};
+use sframe_oracle::cfi::section_bytes;
+use sframe_validator::Endian;
+use sframe_validator::elf::{Elf, ElfKind};
+use sframe_validator::unwind::CodeAddress;
+
+use relocated::Layout;
+use sframe_record::{Finding, Record, SourceLine};
+
+/// The maximum number of bytes of decompressed DWARF sections together.
+const ROOM: u64 = 1 << 30;
+
+type Slice<'d> = gimli::EndianSlice<'d, gimli::RunTimeEndian>;
+
+/// The DWARF sections of a file by name, decompressed and relocated.
+pub struct DebugSections<'a> {
+    sections: BTreeMap<&'static str, Cow<'a, [u8]>>,
+    endian: gimli::RunTimeEndian,
+    layout: Layout,
+}
+
+impl<'a> DebugSections<'a> {
+    /// Reads the sections that lead from addresses to source lines.
+    pub fn load(elf: &Elf<'a>) -> DebugSections<'a> {
+        let endian = match elf.endian() {
+            Endian::Little => gimli::RunTimeEndian::Little,
+            Endian::Big => gimli::RunTimeEndian::Big,
+        };
+        let layout = Layout::of(elf);
+        let mut sections = BTreeMap::new();
+        let mut room = ROOM;
+        let mut load = |id: gimli::SectionId| {
+            let name = id.name();
+            let found = elf.sections().iter().find(|s| s.name.bytes() == name.as_bytes());
+            let Some(section) = found else { return Ok::<(), gimli::Error>(()) };
+            if let Ok(mut bytes) = section_bytes(elf, section, room) {
+                room = room.saturating_sub(bytes.len() as u64);
+                if elf.kind() == ElfKind::Relocatable {
+                    layout.relocate(elf, section.index, bytes.to_mut());
+                }
+                sections.insert(name, bytes);
+            }
+            Ok(())
+        };
+        let _ = gimli::DwarfSections::load(&mut load);
+        DebugSections { sections, endian, layout }
+    }
+
+    /// The source lines; none if the sections are absent or damaged.
+    pub fn lines(&self) -> SourceLines<'_> {
+        let section = |id: gimli::SectionId| {
+            let bytes = self.sections.get(id.name()).map(Cow::as_ref).unwrap_or_default();
+            Ok::<_, gimli::Error>(Slice::new(bytes, self.endian))
+        };
+        let context = gimli::Dwarf::load(section).and_then(Context::from_dwarf);
+        SourceLines { context: context.ok(), layout: &self.layout }
+    }
+}
+
+/// The maximum number of bytes of line tables and debugging information that are read for the places of findings.
+const MOST: u64 = 256 << 20;
+
+/// Adds the source line to each finding that is not a case of a known defect.
+pub(crate) fn add(record: &mut Record<'_>, elf: &Elf<'_>) {
+    let sections = Sections::of(elf);
+    let place = |finding: &Finding<'_>| sections.place(finding).filter(|_| finding.known.is_none());
+    let debug = |name: &[u8]| name.starts_with(b".debug_");
+    let sizes = elf.sections().iter().filter(|section| debug(section.name.bytes()));
+    let size = sizes.map(|section| section.size).fold(0, u64::saturating_add);
+    if size == 0 || size > MOST || !record.findings.iter().any(|finding| place(finding).is_some()) {
+        return;
+    }
+    let debug = DebugSections::load(elf);
+    let lines = debug.lines();
+    for finding in &mut record.findings {
+        finding.source = place(finding).and_then(|place| lines.find(place));
+    }
+}
+
+/// The sections that records name: those of code in a relocatable object.
+struct Sections {
+    is_relocatable: bool,
+    /// The index of each section by its name; `None` if sections share the name.
+    indices: BTreeMap<String, Option<u32>>,
+}
+
+impl Sections {
+    fn of(elf: &Elf<'_>) -> Sections {
+        let is_relocatable = elf.kind() == ElfKind::Relocatable;
+        let mut indices = BTreeMap::new();
+        for section in elf.code_sections().filter(|_| is_relocatable) {
+            let index = indices.entry(section.name.to_string());
+            index.and_modify(|index| *index = None).or_insert(Some(section.index));
+        }
+        Sections { is_relocatable, indices }
+    }
+
+    /// The first PC of a finding, or the start of its function.
+    fn place(&self, finding: &Finding<'_>) -> Option<CodeAddress> {
+        let code = finding.code.as_ref().map(|code| (code.start, code.code_section.as_deref()));
+        let function = finding.function.as_ref();
+        let function = function.and_then(|of| Some((of.start?, of.code_section.as_deref())));
+        let (start, section) = code.or(function)?;
+        if !self.is_relocatable {
+            return Some(CodeAddress::absolute(start.0));
+        }
+        let section = (*self.indices.get(section?)?)?;
+        Some(CodeAddress { section, address: start.0 })
+    }
+}
+
+/// The source lines of a file.
+pub struct SourceLines<'d> {
+    context: Option<Context<Slice<'d>>>,
+    layout: &'d Layout,
+}
+
+impl SourceLines<'_> {
+    /// The source line of the instruction at `place`.
+    pub fn find(&self, place: CodeAddress) -> Option<SourceLine<'static>> {
+        let address = self.layout.address(place);
+        // addr2line adds 1 to the address.
+        address.checked_add(1)?;
+        let found = self.context.as_ref()?.find_location(address).ok()??;
+        Some(SourceLine { file: found.file?.to_owned().into(), line: found.line? })
+    }
+}

@@ -1,0 +1,169 @@
+//! Checks the bytes of one file.
+
+use std::path::Path;
+
+use sframe_validator::Endian;
+use sframe_validator::check::{Unconfirmed, check_section_each};
+use sframe_validator::elf::{Class, Elf, ElfKind};
+use sframe_validator::finding;
+
+use super::compare;
+use super::elf_file::ElfFile;
+use super::forecast;
+use super::held::{Collected, Held};
+use super::options::CheckOptions;
+use super::readings;
+use super::verdict::Checked;
+use crate::describe::{
+    Comparison, Gathered, Located, Names, checked, elf_type, producers, source_lines,
+};
+use sframe_defects::Evidence;
+use sframe_input::{RawOptions, SectionSource};
+use sframe_oracle::debug_file::build_id;
+use sframe_oracle::rules::SECTION_MISSING;
+use sframe_record::json::hex;
+use sframe_record::numbers::counted;
+use sframe_record::{Address, Finding, Record, RuleCount, Status, Text};
+
+/// Checks a bare section.
+pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Checked {
+    let (source, names) = ([SectionSource::bare(data, raw)], Names::of(None));
+    let mut held = Held::default();
+    let mut located = Located::new([(None, 0)].into_iter(), &source, &names);
+    let mut found = |finding: finding::Finding| {
+        if options.wants(finding.rule) {
+            held.push(located.record(finding, Gathered::default()));
+        }
+    };
+    let mut report = check_section_each(data, raw.placement(), &options.validator, &mut found);
+    held.sort();
+    options.select(&mut report);
+    let [only] = &source;
+    let readings = readings::of_raw(only, &names, options);
+    let record = checked(report, &source, &names, Comparison::default());
+    with_findings(Record { readings, ..record }, held)
+}
+
+/// Checks the ELF file that is installed at `path`, and compares it with its CFI.
+pub(super) fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions) -> Checked {
+    ElfFile::read(path, elf, |file| {
+        let mut held = Held::default();
+        let (mut report, comparison) = if compare::is_wanted(elf, options) {
+            compare::check_and_compare(file, options, &mut held)
+        } else {
+            (compare::check(file, options, &Unconfirmed, &mut held), Comparison::default())
+        };
+        options.select(&mut report);
+        let record = checked(report, file.sources, file.names, comparison);
+        let mut checked = with_findings(record, held);
+        let record = &mut checked.record;
+        record.forecast = forecast::of_file(file, options).map(Box::new);
+        record.readings = readings::of_file(file, options);
+        if record.status == Status::NoSection {
+            record.functions_without_section = forecast::functions_with_cfi(elf);
+        }
+        // Known defects are those of certain producers.
+        if options.producers || !record.counts.is_empty() {
+            record.producers = producers(elf);
+        }
+        if options.require_section && record.status == Status::NoSection && record.code_bytes > 0 {
+            add_missing_section(record, options);
+        }
+        if record.status == Status::Checked || !record.counts.is_empty() {
+            record.elf_type = Some(elf_type(elf));
+            record.entry = Some(elf.entry()).filter(|entry| *entry != 0).map(Address);
+            record.build_id = build_id(elf).map(|id| hex(id).into());
+            recognise(&mut checked, file);
+            source_lines::add(&mut checked.record, elf);
+        }
+        checked
+    })
+}
+
+fn with_findings(mut record: Record<'static>, held: Held) -> Checked {
+    match held.finish() {
+        Collected::InMemory(findings) => {
+            record.findings = findings;
+            record.into()
+        }
+        Collected::Spilled(spilled) => Checked { record, spilled: Some(spilled) },
+    }
+}
+
+/// Names the known defects that the findings of a file are cases of, and splits their counts.
+fn recognise(checked: &mut Checked, file: &ElfFile<'_>) {
+    let Checked { record, spilled } = checked;
+    let evidence = Evidence::of(record, file.elf, file.contents);
+    let Some(findings) = spilled else { return evidence.recognise(record) };
+    let (mut recogniser, mut held) = (evidence.recogniser(), Held::default());
+    let read = findings.each(&mut |some| {
+        for mut finding in some {
+            recogniser.finding(record, &mut finding);
+            held.push(finding);
+        }
+    });
+    record.counts = recogniser.counts(record);
+    if let (Ok(()), Collected::Spilled(recognised)) = (read, held.finish()) {
+        *findings = recognised;
+    }
+}
+
+/// Reports that the file has no SFrame section.
+fn add_missing_section(record: &mut Record<'static>, options: &CheckOptions) {
+    if !options.wants(SECTION_MISSING) {
+        return;
+    }
+    let code = counted(record.code_bytes, "byte");
+    let message = format!("the file has {code} of code and no SFrame section");
+    let severity = SECTION_MISSING.severity.into();
+    let rule = Text::from(SECTION_MISSING.name);
+    record.counts.push(RuleCount { rule: rule.clone(), severity, count: 1, files: 1, known: None });
+    record.findings.push(Finding::about_file(
+        rule,
+        severity,
+        SECTION_MISSING.group.name(),
+        message,
+    ));
+}
+
+/// The kind of an ELF file for which SFrame is not defined; `None` if it is defined. A file that nevertheless has a
+/// section is checked: a rule reports that it must not have one.
+pub(super) fn unsupported(elf: &Elf<'_>) -> Option<String> {
+    if elf.sframe_sections().next().is_some() {
+        return None;
+    }
+    if elf.kind() == ElfKind::Other(4) {
+        return Some("core file".to_owned());
+    }
+    if elf.class() == Class::Elf64 && elf.abi().is_some() {
+        return None;
+    }
+    let bits = match elf.class() {
+        Class::Elf32 => 32,
+        Class::Elf64 => 64,
+    };
+    Some(format!("{bits}-bit {}", machine_name(elf)))
+}
+
+fn machine_name(elf: &Elf<'_>) -> String {
+    let name = match elf.machine() {
+        2 | 18 | 43 => "SPARC",
+        3 => "x86",
+        8 => "MIPS",
+        20 | 21 => "PowerPC",
+        22 => "s390",
+        40 => "Arm",
+        50 => "Itanium",
+        62 => "x86-64",
+        183 => "AArch64",
+        243 => "RISC-V",
+        247 => "BPF",
+        258 => "LoongArch",
+        other => return format!("machine {other}"),
+    };
+    match elf.endian() {
+        Endian::Big if matches!(elf.machine(), 62 | 183) => format!("big-endian {name}"),
+        Endian::Little if elf.machine() == 22 => format!("little-endian {name}"),
+        Endian::Little | Endian::Big => name.to_owned(),
+    }
+}
