@@ -89,7 +89,8 @@ fn plant(file: &mut [u8], random: &mut Random) -> BTreeMap<Place, Row> {
         };
     }
     let Some((_, after)) = section(file) else { return BTreeMap::new() };
-    let is_other = |place: &Place, row: &Row| before.get(place).map(|of| of.0.frame) != Some(row.frame);
+    let is_other =
+        |place: &Place, row: &Row| before.get(place).map(|of| of.0.frame) != Some(row.frame);
     let rows = after.into_iter().map(|(place, (row, _))| (place, row));
     rows.filter(|(place, row)| is_other(place, row)).collect()
 }
