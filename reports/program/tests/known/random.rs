@@ -3,9 +3,7 @@
 //! The directives are taken for right: the code is zeros. `SFRAME_FUNCTIONS` is the number of functions for each assembler, and
 //! `SFRAME_SEED` the first of the numbers from which they are made.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use sframe_corpus::{folder, tools};
 use sframe_defects::RowDefects;
@@ -47,19 +45,15 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|value| value.parse().expect("a number"))
 }
 
-/// The object; `None` if the assembler refuses the text.
+/// The object with SFrame; `None` if the assembler refuses the text.
 pub(super) fn assemble(
     program: &Path,
     arguments: &[&str],
     folder: &Path,
     text: &str,
 ) -> Option<Vec<u8>> {
-    let (source, object) = (folder.join("source.s"), folder.join("object.o"));
-    fs::write(&source, text).expect("writable");
-    let mut command = Command::new(program);
-    command.arg("--gsframe").args(arguments).arg("-o").arg(&object).arg(&source);
-    let output = command.output().expect("the assembler runs");
-    output.status.success().then(|| fs::read(&object).expect("written"))
+    let arguments = [&["--gsframe"], arguments].concat();
+    tools::assemble(program, &arguments, folder, text).ok().map(|(object, _)| object)
 }
 
 /// The differences of an object: how many have a name, and the others.
