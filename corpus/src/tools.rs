@@ -98,3 +98,24 @@ pub fn toolchain(name: &str) -> Option<PathBuf> {
     missing(&format!("the toolchain {name}"), &format!("corpus/build fetch {name}"));
     None
 }
+
+/// Assembles a text in `folder` with an assembler of a toolchain. Returns the object, and what the assembler prints.
+///
+/// # Errors
+/// Returns what it prints if it refuses the text.
+pub fn assemble(
+    assembler: &Path,
+    arguments: &[&str],
+    folder: &Path,
+    text: &str,
+) -> Result<(Vec<u8>, String), String> {
+    std::fs::write(folder.join("f.s"), text).expect("written");
+    let mut command = Command::new(assembler);
+    command.args(arguments).args(["-o", "f.o", "f.s"]).current_dir(folder);
+    let output = command.output().expect("the assembler runs");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        return Err(printed);
+    }
+    Ok((std::fs::read(folder.join("f.o")).expect("an object"), printed))
+}

@@ -4,7 +4,6 @@
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 use std::path::Path;
-use std::process::Command;
 
 use sframe_corpus::tools;
 use sframe_oracle::account::{Options, account};
@@ -117,13 +116,9 @@ fn assembled(bin: &Path, machine: &str, folder: &Path, text: &str) -> (String, u
         ".cfi_sections .eh_frame, .sframe\n.text\nf: .cfi_startproc\nnop\n{directives}\nnop\n.cfi_endproc\n\
          g: .cfi_startproc\nnop\n.cfi_endproc\n"
     );
-    std::fs::write(folder.join("f.s"), source).expect("written");
-    let mut command = Command::new(bin.join(format!("{machine}-linux-gnu-as")));
-    let output = command.args(["--gsframe", "-o", "f.o", "f.s"]).current_dir(folder).output();
-    let output = output.expect("the assembler runs");
-    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{text}: {printed}");
-    let data = std::fs::read(folder.join("f.o")).expect("an object");
+    let assembler = bin.join(format!("{machine}-linux-gnu-as"));
+    let assembled = tools::assemble(&assembler, &["--gsframe"], folder, &source);
+    let (data, printed) = assembled.unwrap_or_else(|printed| panic!("{text}: {printed}"));
     let elf = Elf::parse(&data).expect("ELF");
     let header = elf.sframe_sections().next().expect("a section");
     let starts = RelocationTable::load(&elf, header.index).expect("readable").starts();

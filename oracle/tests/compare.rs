@@ -296,6 +296,21 @@ fn each_field_is_reported() {
     assert_eq!(judged(base, base, Version::V3, Abi::Amd64), Verdict::Equal);
 }
 
+/// `.cfi_register` with one register twice: GNU as 2.47.50 names it in a flexible row, and CFI calls it unchanged.
+#[test]
+fn a_value_in_its_own_register_is_unchanged() {
+    let abi = Abi::S390x;
+    let base = Frame { ra: Recovery::Unchanged, fp: Recovery::Unchanged, ..plain() };
+    let within = |register, offset| Recovery::RegisterOffset { register, offset };
+    let named = Frame { ra: within(abi.ra(), 0), fp: within(abi.fp(), 0), ..base };
+    assert_eq!(judged(named, base, Version::V3, abi), Verdict::Equal);
+    assert_eq!(judged(base, named, Version::V3, abi), Verdict::Equal);
+    for other in [within(abi.ra(), 8), within(abi.fp(), 0), Recovery::AtCfa(0)] {
+        let verdict = Verdict::Different(Fields::RA);
+        assert_eq!(judged(Frame { ra: other, ..base }, base, Version::V3, abi), verdict);
+    }
+}
+
 #[test]
 fn properties_that_a_version_cannot_express_are_limits() {
     let outermost = Frame { ra: Recovery::Undefined, ..plain() };

@@ -6,6 +6,7 @@
     reason = "a test program: it may panic"
 )]
 
+use sframe_corpus::tools;
 use sframe_oracle::compare::Fields;
 use sframe_oracle::diff::{Change, Matching, Set, Totals, diff};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable, SymbolTable};
@@ -237,7 +238,7 @@ fn functions_with_unknown_starts_are_counted() {
 
 /// An object of functions, each with its names, how many bytes it has, and whether the names are global.
 fn functions(name: &str, functions: &[(&str, usize, bool)]) -> Option<Vec<u8>> {
-    let bin = sframe_corpus::tools::toolchain("2.44")?;
+    let bin = tools::toolchain("2.44")?;
     let mut source = ".cfi_sections .eh_frame, .sframe\n.text\n".to_owned();
     for (number, (names, size, is_global)) in functions.iter().enumerate() {
         for name in names.split(' ') {
@@ -248,11 +249,9 @@ fn functions(name: &str, functions: &[(&str, usize, bool)]) -> Option<Vec<u8>> {
         source += &format!(".L{number}: .cfi_startproc\n{nops}ret\n.cfi_endproc\n");
     }
     let folder = sframe_corpus::empty_folder(env!("CARGO_TARGET_TMPDIR"), name);
-    std::fs::write(folder.join("f.s"), source).expect("written");
-    let mut command = std::process::Command::new(bin.join("x86_64-linux-gnu-as"));
-    let status = command.args(["--gsframe", "-o", "f.o", "f.s"]).current_dir(&folder).status();
-    assert!(status.expect("the assembler runs").success());
-    Some(std::fs::read(folder.join("f.o")).expect("an object"))
+    let assembler = bin.join("x86_64-linux-gnu-as");
+    let assembled = tools::assemble(&assembler, &["--gsframe"], &folder, &source);
+    Some(assembled.expect("assembled").0)
 }
 
 /// A range that differs: the name of the function, the start and the end, and the sizes of the function in both files.

@@ -61,11 +61,8 @@ fn rulings(tool: (&str, &[&str]), source: &str) -> Option<Vec<Part>> {
     let bin = tools::toolchain(toolchain)?;
     let folder =
         sframe_corpus::empty_folder(env!("CARGO_TARGET_TMPDIR"), &format!("ruling-{program}"));
-    std::fs::write(folder.join("f.s"), source).expect("written");
-    let mut command = std::process::Command::new(bin.join(program));
-    let status = command.args(arguments).args(["-o", "f.o", "f.s"]).current_dir(&folder).status();
-    assert!(status.expect("the assembler runs").success());
-    let data = std::fs::read(folder.join("f.o")).expect("an object");
+    let assembled = tools::assemble(&bin.join(program), arguments, &folder, source);
+    let (data, _) = assembled.expect("assembled");
     let elf = Elf::parse(&data).expect("ELF");
     let header = elf.sframe_sections().next().expect("a section");
     let starts = RelocationTable::load(&elf, header.index).expect("readable").starts();

@@ -2,8 +2,10 @@
 #
 # Machine: x86_64
 # File: llvm-23.o  llvm-23
+# File: 2.47.50.o  2.47.50
 #
-# LLVM decodes escapes only for the CFA. This one is an expression for the return address, RBP - 8, which SFrame 2 cannot express. The
+# LLVM decodes escapes only for the CFA, and GNU as 2.47.50 of this form only those for FP; older releases leave the function out.
+# This one is an expression for the return address, RBP - 8, which SFrame 2 cannot express, and SFrame 3 in flexible rows. The
 # function should have been left out, but SFrame says CFA - 8, as always.
 # The first two `mov` after the prologue copy the return address to RBP - 8, and the `movq` overwrites the original. CFI is right.
 # (Found by `assemblers` in `fuzz/`.)

@@ -1,6 +1,6 @@
 //! Compares two frames at the same PC.
 
-use sframe_validator::unwind::{Cfa, Frame, Recovery};
+use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 use sframe_validator::{Abi, Version};
 
 use super::verdict::{Fields, Verdict};
@@ -75,7 +75,7 @@ pub fn judge(first: Side<'_>, second: Side<'_>, abi: Abi) -> Judgement {
             }
             // The outermost frame has other rules too, which are compared.
         }
-        _ if a.ra == b.ra => {}
+        _ if a.ra == b.ra || are_in_place(a.ra, b.ra, abi.ra()) => {}
         _ if is_open(a, a.ra, b, b.ra) => undecided = undecided.with(Fields::RA),
         _ => fields = fields.with(Fields::RA),
     }
@@ -84,7 +84,7 @@ pub fn judge(first: Side<'_>, second: Side<'_>, abi: Abi) -> Judgement {
         fields.add_if(!open, Fields::CFA);
         undecided.add_if(open, Fields::CFA);
     }
-    if a.fp != b.fp {
+    if a.fp != b.fp && !are_in_place(a.fp, b.fp, abi.fp()) {
         let open = is_open(a, a.fp, b, b.fp);
         fields.add_if(!open, Fields::FP);
         undecided.add_if(open, Fields::FP);
@@ -105,6 +105,13 @@ const fn judgement(fields: Fields, limits: Fields, undecided: Fields) -> Judgeme
         (true, true, true) => Verdict::Equal,
     };
     Judgement { verdict, undecided }
+}
+
+/// Whether both rules leave the value in its own register, which CFI calls unchanged, and SFrame may name.
+#[cold]
+fn are_in_place(a: Recovery, b: Recovery, own: Register) -> bool {
+    let named = Recovery::RegisterOffset { register: own, offset: 0 };
+    [a, b].iter().all(|rule| *rule == Recovery::Unchanged || *rule == named)
 }
 
 /// Whether two different rules may still recover the same value: one of them is an expression; or one is relative to

@@ -60,6 +60,10 @@ pub struct Comparison {
 impl Comparison {
     /// The maximum number of files of each scan that are compared. A distribution has one or two million.
     pub const MOST_FILES: usize = 4_000_000;
+    /// The maximum number of files with changes that are listed: the worst.
+    pub const MOST_LISTED_FILES: usize = sums::MOST_FILES;
+    /// The maximum number of rules that are listed.
+    pub const MOST_LISTED_RULES: usize = sums::MOST_RULES;
 
     /// Starts a comparison with the names of both scans and whether they are complete.
     #[must_use]

@@ -70,6 +70,7 @@ pub(crate) fn load(
     if linker == Linker::Mold {
         loader.mark();
     }
+    loader.collect();
     loader.loaded.calls_stubs = loader.calls_stubs();
     loader.loaded
 }

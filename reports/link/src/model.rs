@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::input::{Input, SectionType, Sframe};
 use crate::linker::Linker;
-use crate::obstacle::{self, Obstacle};
+use crate::obstacle::{self, Obstacle, ObstacleKind};
 use crate::options::{Options, Output};
 
 const COLLECTED: &str = "a linker script places .sframe, and --gc-sections removes it unless the script keeps it: what remains \
@@ -196,10 +196,17 @@ impl Link<'_> {
     /// The outcome if there are inputs with which the link fails, whatever SFrame they have.
     pub(crate) fn stopped(&self, obstacles: &[Obstacle]) -> Prediction {
         let is_observed = !matches!(self.linker, Linker::Wild | Linker::Other);
+        let is_read = obstacles.iter().all(|obstacle| obstacle.kind == ObstacleKind::NoRoot);
+        // 2.47.50 has read the sections when it looks for a root.
+        let mut messages = match self.linker {
+            Linker::Ld247 if is_read => self.predict().messages,
+            _ => Vec::new(),
+        };
+        messages.extend(obstacle::printed(self.linker, obstacles));
         Prediction {
             outcome: Outcome::Fails,
             status: is_observed.then_some(1),
-            messages: obstacle::printed(self.linker, obstacles),
+            messages,
             fates: self.fates(|_, _| Fate::Lost),
             ..Prediction::default()
         }

@@ -81,6 +81,8 @@ pub enum ObstacleKind {
     UnknownOption,
     /// A linker script has a command that the linker does not know.
     UnknownCommand,
+    /// `-r --gc-sections` without a symbol that an input defines, from which the linker could start.
+    NoRoot,
 }
 
 impl ObstacleKind {
@@ -136,6 +138,9 @@ impl ObstacleKind {
             ObstacleKind::MemberNotElf => "this member of the archive is not an object",
             ObstacleKind::UnknownOption => "this linker does not know the option",
             ObstacleKind::UnknownCommand => "this linker does not know the command",
+            ObstacleKind::NoRoot => {
+                "with -r, it needs -e or -u with a symbol that an input defines"
+            }
         }
     }
 
@@ -150,6 +155,7 @@ impl ObstacleKind {
                 | ObstacleKind::NoIndex,
                 Linker::Wild | Linker::Other,
             ) => None,
+            (ObstacleKind::NoRoot, _) => Some(linker.is_gnu_ld()),
             // The others read the symbols of all members.
             (ObstacleKind::NoIndex, _) => {
                 Some(matches!(linker, Linker::Ld240 | Linker::Ld244 | Linker::Gold))

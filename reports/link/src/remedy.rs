@@ -97,6 +97,7 @@ pub(crate) fn of_obstacles(obstacles: &[Obstacle]) -> Vec<Remedy> {
     let foreign = named(|found| found.kind == ObstacleKind::OtherMachine);
     let options = named(|found| found.kind == ObstacleKind::UnknownOption);
     let scripts = named(|found| found.kind == ObstacleKind::UnknownCommand);
+    let roots = named(|found| found.kind == ObstacleKind::NoRoot);
     let others = named(|found| {
         let kind = found.kind;
         let has_own = matches!(
@@ -106,6 +107,7 @@ pub(crate) fn of_obstacles(obstacles: &[Obstacle]) -> Vec<Remedy> {
                 | ObstacleKind::OtherMachine
                 | ObstacleKind::UnknownOption
                 | ObstacleKind::UnknownCommand
+                | ObstacleKind::NoRoot
         );
         !kind.is_missing() && !has_own
     });
@@ -114,6 +116,7 @@ pub(crate) fn of_obstacles(obstacles: &[Obstacle]) -> Vec<Remedy> {
             format!("leave out {names}; objcopy --remove-section .sframe removes the section from the inputs or from the output")
         }),
         scripts.map(|names| format!("link without {names}, or with GNU ld, gold or lld")),
+        roots.map(|names| format!("name a symbol of the inputs with -e or -u, or leave out {names}")),
         missing.map(|names| format!("build {names} first, or correct the path")),
         libraries.map(|names| format!("install the library of {names}, or add its folder with -L")),
         archives.map(|names| format!("make the index: ranlib {names}")),

@@ -1,12 +1,15 @@
 //! What is still wrong with a section after it was repaired or made: rows that contradict CFI, and rules that it breaks.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use sframe_defects::RowDefects;
+use sframe_oracle::account::{self, Witnesses, account_each};
 use sframe_oracle::cfi::{Cfi, CfiSource};
-use sframe_oracle::compare::{Verdict, compare};
 use sframe_validator::Section;
 use sframe_validator::check::{Options, check_elf};
 use sframe_validator::elf::Elf;
+use sframe_validator::finding::Keep;
 use sframe_validator::page::Severity;
 use sframe_validator::unwind::CodeAddress;
 
@@ -25,6 +28,8 @@ pub enum Remaining {
         places: u64,
         /// The first of them.
         first: CodeAddress,
+        /// The known defect of which all of them are cases, if the rows are those that a producer writes by mistake.
+        known: Option<&'static str>,
     },
     /// The section breaks a rule that is an error.
     Breaks {
@@ -40,18 +45,29 @@ pub enum Remaining {
 impl fmt::Display for Remaining {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Remaining::Contradicts { bytes, places, first } => write!(
-                f,
-                "contradicts CFI at {} of code in {}, the first at {}",
-                Counted(bytes, "byte"),
-                Counted(places, "place"),
-                At(*first)
-            ),
+            Remaining::Contradicts { bytes, places, first, known } => {
+                let known = known.map(|defect| format!("{defect}: ")).unwrap_or_default();
+                write!(
+                    f,
+                    "{known}contradicts CFI at {} of code in {}, the first at {}",
+                    Counted(bytes, "byte"),
+                    Counted(places, "place"),
+                    At(*first)
+                )
+            }
             Remaining::Breaks { rule, findings: 1, message } => write!(f, "{rule}: {message}"),
             Remaining::Breaks { rule, findings, message } => {
                 write!(f, "{rule}, {}, the first: {message}", Counted(findings, "finding"))
             }
         }
+    }
+}
+
+impl Remaining {
+    /// Whether it is a case of a known defect, which this file did not cause.
+    #[must_use]
+    pub const fn is_known(&self) -> bool {
+        matches!(self, Remaining::Contradicts { known: Some(_), .. })
     }
 }
 
@@ -67,7 +83,7 @@ pub fn remaining(file: &[u8]) -> Result<Vec<Remaining>, RepairError> {
 
 /// The same, with the CFI.
 pub(crate) fn of(elf: &Elf<'_>, cfi: &[Cfi<'_>]) -> Result<Vec<Remaining>, RepairError> {
-    let mut remaining: Vec<Remaining> = contradictions(elf, cfi)?.into_iter().collect();
+    let mut remaining = contradictions(elf, cfi)?;
     let report = check_elf(elf, &Options::default());
     for (rule, count) in &report.counts {
         let first = report.findings.iter().find(|finding| finding.rule.name == rule.name);
@@ -79,7 +95,8 @@ pub(crate) fn of(elf: &Elf<'_>, cfi: &[Cfi<'_>]) -> Result<Vec<Remaining>, Repai
     Ok(remaining)
 }
 
-fn contradictions(elf: &Elf<'_>, cfi: &[Cfi<'_>]) -> Result<Option<Remaining>, RepairError> {
+/// Where SFrame and CFI differ: first what has no known cause, then each known defect.
+fn contradictions(elf: &Elf<'_>, cfi: &[Cfi<'_>]) -> Result<Vec<Remaining>, RepairError> {
     let contents: Vec<_> = elf.sframe_contents().collect();
     let mut sections = Vec::new();
     for sframe in &contents {
@@ -89,13 +106,30 @@ fn contradictions(elf: &Elf<'_>, cfi: &[Cfi<'_>]) -> Result<Option<Remaining>, R
             sections.push(Section::parse(data, placement).map_err(unreadable)?);
         }
     }
-    let (mut places, mut first) = (0_u64, None);
-    let sums = compare(elf, &sections, cfi, |range| {
-        if matches!(range.verdict, Verdict::Different(_)) {
-            places = places.saturating_add(1);
-            first.get_or_insert(CodeAddress { section: range.section, address: range.start });
+    let mut found: BTreeMap<Option<&'static str>, Differing> = BTreeMap::new();
+    let options = account::Options { keep: Keep::All, pedantic: false, witnesses: Witnesses::Cfi };
+    let mut defects = RowDefects::new(elf, &sections, cfi, |_| Vec::new());
+    account_each(elf, &sections, cfi, &options, &mut defects, &mut |difference| {
+        let place = CodeAddress { address: difference.whole.0, ..difference.start };
+        let first = Differing { bytes: 0, places: 0, first: difference.start, last: None };
+        let of = found.entry(difference.known).or_insert(first);
+        of.bytes = of.bytes.saturating_add(difference.end.saturating_sub(difference.start.address));
+        // A range may be listed in parts.
+        if of.last.replace(place) != Some(place) {
+            of.places = of.places.saturating_add(1);
         }
     });
-    let bytes = sums.bytes.different;
-    Ok(first.map(|first| Remaining::Contradicts { bytes, places, first }))
+    let remaining = found.into_iter().map(|(known, Differing { bytes, places, first, .. })| {
+        Remaining::Contradicts { bytes, places, first, known }
+    });
+    Ok(remaining.collect())
+}
+
+/// Differences that are cases of one known defect, or of none.
+struct Differing {
+    bytes: u64,
+    places: u64,
+    first: CodeAddress,
+    /// The start of the last range.
+    last: Option<CodeAddress>,
 }

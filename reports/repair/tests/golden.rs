@@ -72,7 +72,7 @@ fn the_rest_of_the_file_stays() {
         let allowed = |place: usize| ranges.iter().any(|range| range.contains(&place));
         let changed = (0..before.len()).filter(|place| before[*place] != after[*place]);
         let other: Vec<usize> = changed.filter(|place| !allowed(*place)).collect();
-        assert_eq!(other, [], "{file}");
+        assert!(other.is_empty(), "{file}: {other:?}");
         assert_eq!(repair(&after).expect(file).changes, [], "{file}");
     }
 }

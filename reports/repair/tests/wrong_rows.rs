@@ -114,3 +114,30 @@ fn wrong_rows_are_reported() {
     println!("{places} repaired files, {wrong} with wrong rows");
     assert!(wrong >= 100, "{wrong} of {places}");
 }
+
+/// What GNU ld 2.44 linked is as it was before: its mistakes and those of GNU as were judged (`JUDGED.tsv`), and are not wrong rows
+/// of the file.
+#[test]
+fn known_defects_are_named_after_a_repair() {
+    let judged = String::from_utf8(read("differences/JUDGED.tsv")).expect("text");
+    let (mut files, mut known) = (0, 0);
+    let golden = sframe_corpus::corpus().join("golden/2.44");
+    for path in sframe_corpus::files(&golden) {
+        if !path.extension().is_some_and(|name| name == "so" || name == "exe") {
+            continue;
+        }
+        let Ok(repaired) = repair(&std::fs::read(&path).expect("readable")) else { continue };
+        files += 1;
+        for wrong in &repaired.remaining {
+            let Remaining::Contradicts { known: Some(defect), .. } = wrong else {
+                panic!("{}: {wrong}", path.display())
+            };
+            let name = path.file_name().expect("a name").to_string_lossy();
+            let is_judged = |line: &str| line.ends_with(defect) && line.contains(&*name);
+            assert!(judged.lines().any(is_judged), "{}: {defect}", path.display());
+            known += 1;
+        }
+    }
+    println!("{files} files, {known} known defects");
+    assert!(files > 30 && known > 5, "{files} files, {known} known defects");
+}

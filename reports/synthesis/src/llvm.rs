@@ -13,7 +13,9 @@ use crate::model::Function;
 
 /// The number of directives that save FP, of which each combination of `.cfi_offset` and `.cfi_rel_offset` is tried. CFI
 /// does not distinguish them.
-const MAX_SAVES: u32 = 4;
+const MAX_SAVES: u32 = 6;
+/// The size in bytes of a slot.
+const SLOT: i64 = 8;
 /// The maximum number of a CIE's instructions that are executed for one of its functions.
 const MAX_INITIAL: usize = 64;
 
@@ -168,9 +170,7 @@ impl Assembler<'_, '_> {
                     let is_relative = self.relative & 1 != 0;
                     self.relative >>= 1;
                     self.state.fp = if is_relative {
-                        // The operand counts from the register of the CFA.
-                        let operand = offset.saturating_add(self.state.cfa);
-                        self.state.fp.saturating_add(operand)
+                        self.state.fp.saturating_add(self.operand(offset))
                     } else {
                         offset
                     };
@@ -178,6 +178,13 @@ impl Assembler<'_, '_> {
             }
         }
         Some(())
+    }
+
+    /// The operand of `.cfi_rel_offset`, which counts from the register of the CFA. CFI has multiples of 8 alone, so what the
+    /// CFA's offset has beyond one was cut off.
+    fn operand(&self, offset: i64) -> i64 {
+        let over = self.state.cfa.saturating_add(offset).rem_euclid(SLOT);
+        self.state.cfa.saturating_add(offset).saturating_sub(over)
     }
 
     fn cfa(&mut self, register: Register, offset: i64) -> Option<()> {

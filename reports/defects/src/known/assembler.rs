@@ -79,7 +79,7 @@ static SAME_VALUE_IGNORED: Defect = Defect {
     id: "same-value-ignored",
     title: "after .cfi_same_value, FP is still read from its old slot",
     affected: &[gnu_as("2.40", "2.44"), LLVM_MC],
-    recognised: "CFI has same_value for FP, and SFrame a slot",
+    recognised: "CFI has same_value for FP or RA, and SFrame the old rule; for RA on AMD64, GNU as 2.47.50 does it, too",
     input: "corpus/differences/same-value-ignored/input.s",
     upstream: "PR gas/32953, binutils-gdb commit 5bd7ac079aee (GNU as)",
     pages: &[
@@ -187,12 +187,12 @@ static VALUE_OFFSET_IGNORED: Defect = Defect {
 
 static NO_INITIAL_RULES: Defect = Defect {
     id: "no-initial-rules",
-    title: "a function without any CFA rule gets one, FP+0",
-    affected: &[LLVM_MC],
-    recognised: "CFI has no rule for the CFA, and SFrame has FP+0, in LLVM's version 2",
+    title: "code without any CFA rule gets one, FP+0 or SP+0",
+    affected: &[gnu_as("2.40", "2.47.50"), LLVM_MC],
+    recognised: "CFI has no rule for the CFA, and SFrame has FP+0, in LLVM's version 2, or a CFA as for an offset of 0",
     workaround: "give the function CFI rules, or leave out .cfi_startproc",
     input: "corpus/differences/no-initial-rules/input.s",
-    pages: &["docs/upstream/llvm/no-initial-rules.md"],
+    pages: &["docs/upstream/gnu-as/no-initial-rules.md", "docs/upstream/llvm/no-initial-rules.md"],
     ..ASSEMBLER
 };
 

@@ -30,8 +30,9 @@ pub(super) fn name(
     let parts = Part::ALL.into_iter().filter(|part| fields.intersects(fields_of(*part)));
     parts.into_iter().find_map(|part| {
         let since = candidate.since(place, part)?;
-        let by_steps = || search.by_steps(part, modelled.steps_at(since));
-        search.by_values(part).or_else(by_steps)
+        let by_steps = |of: u64| search.by_steps(part, modelled.steps_at(of));
+        // A run may begin with a difference of another kind.
+        search.by_values(part).or_else(|| by_steps(since)).or_else(|| by_steps(place))
     })
 }
 
@@ -72,7 +73,7 @@ impl Search {
     }
 
     fn by_cfa(&self) -> Option<&'static str> {
-        if self.is_llvm() && self.both.cfi.cfa == Cfa::Undefined {
+        if self.both.cfi.cfa == Cfa::Undefined {
             return Some("no-initial-rules");
         }
         let (
@@ -100,12 +101,15 @@ impl Search {
         if self.is_latest() {
             return match (written, cfi) {
                 (Recovery::Undefined, _) => Some("undefined-for-good"),
-                (Recovery::AtCfa(cut), Recovery::AtCfa(whole))
-                    if cut == i64::from(whole.to_le_bytes()[0].cast_signed()) =>
-                {
+                (Recovery::AtCfa(cut), Recovery::AtCfa(whole)) if is_cut(cut, whole) => {
                     Some("return-offset-cut")
                 }
-                (Recovery::AtCfa(_), Recovery::CfaOffset(_)) => Some("return-value-ignored"),
+                (_, Recovery::CfaOffset(_)) if self.abi == Abi::Amd64 => {
+                    Some("return-value-ignored")
+                }
+                (Recovery::AtCfa(_), Recovery::AtExpression(_) | Recovery::AtRegister { .. }) => {
+                    Some("return-in-escape")
+                }
                 _ => None,
             };
         }
@@ -125,11 +129,9 @@ impl Search {
 
     fn is_slot_of_fp_taken_for_ra(&self) -> bool {
         let Both { written, cfi } = &self.both;
-        self.assembler == Assembler::Gnu(Release::V2_40)
-            && self.abi.is_aarch64()
+        self.writes_fp_alone()
             && written.ra == cfi.fp
-            && written.fp == Recovery::Unchanged
-            && cfi.ra == Recovery::Unchanged
+            && matches!(cfi.ra, Recovery::Unchanged | Recovery::Undefined)
     }
 
     /// The defect, if the instructions at the PC where the difference begins show it. The last one that is about the part
@@ -189,8 +191,24 @@ impl Search {
                 Some(if is_fixed { "return-restore-ignored" } else { "restore-with-older-cie" })
             }
             Instruction::SameValue(register) if register == self.ra => Some("same-value-ignored"),
+            Instruction::Offset(register, _)
+            | Instruction::OffsetSf(register, _)
+            | Instruction::NegativeOffset(register, _)
+                if register == self.abi.fp() && self.writes_fp_alone() =>
+            {
+                Some("frame-pointer-only")
+            }
             _ => None,
         }
+    }
+
+    /// Whether a slot of FP without one of RA is written as that of RA.
+    fn writes_fp_alone(&self) -> bool {
+        let written = &self.both.written;
+        self.assembler == Assembler::Gnu(Release::V2_40)
+            && self.abi.is_aarch64()
+            && matches!(written.ra, Recovery::AtCfa(_))
+            && written.fp == Recovery::Unchanged
     }
 
     /// Whether CFI has no rule for the return address, and the assembler writes the ABI's.
@@ -202,4 +220,10 @@ impl Search {
             && has_none
             && self.both.written.ra == Recovery::AtCfa(fixed.into())
     }
+}
+
+/// Whether an offset has only the lowest byte of another one, or the lowest two.
+fn is_cut(cut: i64, whole: i64) -> bool {
+    let [byte, second, ..] = whole.to_le_bytes();
+    cut == i64::from(byte.cast_signed()) || cut == i64::from(i16::from_le_bytes([byte, second]))
 }

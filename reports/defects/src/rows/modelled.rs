@@ -46,9 +46,9 @@ pub(super) struct Step {
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     start: u64,
-    /// Where the assembler's row starts.
-    row: u64,
     written: Frame,
+    /// Where the run of rows with this frame starts: a section may have several, or the first alone.
+    written_since: u64,
     /// CFI's frame; `None` where CFI cannot be read.
     cfi: Option<Frame>,
     /// Where the run of PCs began in which both differ in a part; `None` if they do not.
@@ -88,17 +88,18 @@ impl Candidate {
         *self.piece(place)?.since.get(part as usize)?
     }
 
-    /// Whether the assembler writes this row for all PCs of the range: its start, and its frame.
+    /// Whether the assembler writes this frame for all PCs of the range, and for those before it from `row` on, where the row
+    /// starts.
     fn says(&self, range: &Range<u64>, row: Option<u64>, frame: &Frame) -> bool {
         let first = self.pieces.partition_point(|piece| piece.start <= range.start);
         let Some(first) = first.checked_sub(1) else { return false };
-        let pieces = self.pieces.iter().skip(first);
-        let mut within = pieces.take_while(|piece| piece.start < range.end);
-        // Later rows of the range have the same frame.
-        let is_row = |piece: &Piece| {
-            self.is_without_rows || piece.start > range.start || row == Some(piece.row)
+        let mut within =
+            self.pieces.iter().skip(first).take_while(|piece| piece.start < range.end).peekable();
+        let is_row = |piece: &&Piece| {
+            let run = piece.written_since..=range.start;
+            self.is_without_rows || row.is_some_and(|row| run.contains(&row))
         };
-        within.all(|piece| piece.written == *frame && is_row(piece))
+        within.peek().is_some_and(is_row) && within.all(|piece| piece.written == *frame)
     }
 }
 
@@ -190,15 +191,17 @@ fn pieces(written: &[Row], cfi: &[Row]) -> Vec<Piece> {
         while let Some(row) = of_cfi.next_if(|row| row.start <= start) {
             other = Some(*row);
         }
-        let Some(&Row { start: row, frame: written, .. }) = row_written else { continue };
+        let Some(&Row { frame: written, .. }) = row_written else { continue };
         let cfi = other.filter(|row| start < row.end).map(|row| row.frame);
+        let same = pieces.last().filter(|last| last.written == written);
+        let written_since = same.map_or(start, |last| last.written_since);
         let before = pieces.last().map_or([None; 4], |piece| piece.since);
         let mut since = [None; 4];
         for ((since, before), part) in since.iter_mut().zip(before).zip(Part::ALL) {
             let differs = cfi.is_some_and(|cfi| part.differs(&written, &cfi));
             *since = differs.then_some(before.unwrap_or(start));
         }
-        pieces.push(Piece { start, row, written, cfi, since });
+        pieces.push(Piece { start, written, written_since, cfi, since });
     }
     pieces
 }

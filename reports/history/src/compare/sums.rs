@@ -18,9 +18,9 @@ use sframe_record::{Severity, Status};
 /// The number of example files for a change of producers.
 const EXAMPLES: usize = 3;
 /// The maximum number of files with changes that are listed, worst first. Others are counted.
-const MOST_FILES: usize = 50_000;
+pub(super) const MOST_FILES: usize = 50_000;
 /// The maximum number of rules that are counted separately, because each file of a hostile report can have its own.
-const MOST_RULES: usize = 10_000;
+pub(super) const MOST_RULES: usize = 10_000;
 /// The name of the rules beyond, taken together.
 const OTHER_RULES: &str = "other rules";
 

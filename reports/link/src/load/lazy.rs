@@ -6,6 +6,7 @@ use super::{Archive, Loader};
 use crate::arguments::Arguments;
 use crate::linker::Linker;
 use crate::object::Symbols;
+use crate::obstacle::ObstacleKind;
 use crate::options::Output;
 
 /// A definition outside the objects that are part of the link.
@@ -24,6 +25,19 @@ pub(super) fn roots(linker: Linker, arguments: &Arguments) -> impl Iterator<Item
 }
 
 impl Loader<'_> {
+    /// Observed: with `-r --gc-sections`, GNU ld needs a root that an input defines. A script may name another one.
+    pub(super) fn collect(&mut self) {
+        let Arguments { options, needed, entries, scripts, .. } = self.arguments;
+        let mut roots = needed.iter().chain(entries.last());
+        let is_without = options.output == Output::Relocatable
+            && options.gc_sections
+            && scripts.is_empty()
+            && !roots.any(|root| self.defined.contains(root));
+        if is_without && self.loaded.obstacles.is_empty() {
+            self.refused(ObstacleKind::NoRoot, "--gc-sections");
+        }
+    }
+
     /// lld pulls in members for the symbols of `-e` and `-u` after all others.
     pub(super) fn need_roots(&mut self) {
         for name in roots(self.linker, self.arguments) {

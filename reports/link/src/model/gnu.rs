@@ -65,6 +65,10 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     if options.discard_sframe && !old {
         return discarded(link);
     }
+    let is_old_type = first == Some(SectionType::Progbits);
+    if options.script_orphans && !old && is_old_type && has_own_section(link) {
+        return apart(link);
+    }
     let mut messages = Vec::new();
     for (_, input, section) in link.sections() {
         if take(link.linker, section) == Taken::Refused {
@@ -297,6 +301,17 @@ fn raw(link: &Link<'_>) -> Prediction {
         segment: !link.is_relocatable(),
         ..Prediction::default()
     }
+}
+
+/// Without a place in the script, 2.47.50 appends sections of another type than its own one for stubs, and says nothing.
+fn apart(link: &Link<'_>) -> Prediction {
+    let mut prediction = raw(link);
+    for section in &mut prediction.sections {
+        section.section_type = SectionType::Progbits;
+    }
+    prediction.segment = false;
+    prediction.status = Some(0);
+    prediction
 }
 
 /// Whether the linker describes its stubs (PLT). It does so if there are any, and if an input has SFrame.

@@ -37,6 +37,9 @@ fn gnu_ld(kind: Kind, input: &str, reason: &str) -> String {
         }
         Kind::UnknownOption if input.starts_with("--") => format!("unrecognized option '{input}'"),
         Kind::UnknownOption => format!("unrecognised option: {input}"),
+        Kind::NoRoot => {
+            format!("{input} requires a defined symbol root specified by -e or -u")
+        }
         Kind::Empty
         | Kind::OtherText
         | Kind::NotElf
@@ -72,7 +75,7 @@ fn gold(kind: Kind, input: &str, reason: &str) -> String {
         }
         Kind::MemberNotElf => format!("member {} at", member(input)),
         Kind::NoIndex => "no archive symbol table (run ranlib)".to_owned(),
-        Kind::UnknownOption => format!("{input}: unknown option"),
+        Kind::UnknownOption | Kind::NoRoot => format!("{input}: unknown option"),
     }
 }
 
@@ -93,7 +96,7 @@ fn lld(kind: Kind, input: &str, reason: &str) -> String {
         Kind::Text | Kind::OtherText | Kind::NotElf | Kind::UnknownCommand => {
             "unknown directive".to_owned()
         }
-        Kind::UnknownOption => format!("error: unknown argument '{input}'"),
+        Kind::UnknownOption | Kind::NoRoot => format!("error: unknown argument '{input}'"),
         Kind::TruncatedHeader => format!("error: {input}: corrupted ELF file: file is too short"),
         Kind::Truncated => format!("error: {input}: "),
         Kind::MemberNotElf => format!("error: {input}: not an ELF file"),
@@ -122,7 +125,9 @@ fn mold(kind: Kind, input: &str, reason: &str) -> String {
         Kind::Folder => format!("fatal: {input}: mmap failed: No such device"),
         Kind::Text => "unknown linker script token".to_owned(),
         Kind::UnknownCommand => format!("fatal: {input}:"),
-        Kind::UnknownOption => format!("fatal: unknown command line option: {input}"),
+        Kind::UnknownOption | Kind::NoRoot => {
+            format!("fatal: unknown command line option: {input}")
+        }
         Kind::OtherText => format!("fatal: {input}:"),
         Kind::TruncatedHeader => format!("fatal: {input}: unknown machine type"),
         Kind::Truncated => format!("fatal: {input}: e_shoff or e_shnum corrupted"),

@@ -202,7 +202,7 @@ pub(super) enum Command {
     /// Report what changed between two scans
     ///
     /// New and fixed findings, coverage gained and lost.
-    #[command(after_long_help = stored::COMPARE_HELP)]
+    #[command(after_long_help = stored::compare_help())]
     Compare(stored::CompareArgs),
     /// Print the results of an earlier scan
     #[command(after_long_help = stored::SHOW_HELP)]

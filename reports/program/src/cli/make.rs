@@ -47,7 +47,8 @@ pub(super) fn synthesize_file(args: &SynthesizeArgs) -> io::Result<Exit> {
             }
             _ => Vec::new(),
         };
-        let is_complete = losses.is_empty() && !made.is_partial && wrong.is_empty();
+        let is_right = wrong.iter().all(Remaining::is_known);
+        let is_complete = losses.is_empty() && !made.is_partial && is_right;
         lines.extend(still_wrong(&wrong, DAMAGED));
         Ok(Made { bytes, lines, is_complete })
     })
@@ -62,7 +63,8 @@ pub(super) fn repair_file(args: &RepairArgs) -> io::Result<Exit> {
         }
         lines.extend(repaired.lost.iter().map(|loss| format!("lost: {loss}")));
         lines.extend(still_wrong(&repaired.remaining, CONTRADICTED));
-        let is_complete = repaired.lost.is_empty() && repaired.remaining.is_empty();
+        let is_right = repaired.remaining.iter().all(Remaining::is_known);
+        let is_complete = repaired.lost.is_empty() && is_right;
         Ok(Made { bytes: repaired.bytes, lines, is_complete })
     })
 }
@@ -75,13 +77,13 @@ const DAMAGED: &str =
 
 /// What is still wrong with the section that was written, and what to do.
 fn still_wrong(remaining: &[Remaining], remedy: &str) -> Vec<String> {
-    let mut lines: Vec<String> = remaining
-        .iter()
-        .map(|wrong| format!("still wrong: {}", printable(wrong.to_string())))
-        .collect();
+    let (known, wrong): (Vec<_>, Vec<_>) = remaining.iter().partition(|wrong| wrong.is_known());
+    let line = |what: &str, wrong: &Remaining| format!("{what}: {}", printable(wrong.to_string()));
+    let mut lines: Vec<String> = wrong.iter().map(|wrong| line("still wrong", wrong)).collect();
     if !lines.is_empty() {
         lines.push(remedy.to_owned());
     }
+    lines.extend(known.iter().map(|wrong| line("known, not caused by this file", wrong)));
     lines
 }
 

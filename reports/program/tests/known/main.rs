@@ -6,9 +6,11 @@
 mod owners;
 mod pages;
 mod planted;
+mod random;
 mod start_files;
 mod starts;
 mod stripped;
+mod wrong_cfi;
 
 use std::collections::{BTreeMap, BTreeSet};
 

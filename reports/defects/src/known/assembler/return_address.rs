@@ -66,10 +66,10 @@ static RETURN_VALUE_IGNORED: Defect = Defect {
 static RETURN_IN_ESCAPE: Defect = Defect {
     id: "return-in-escape",
     title: "a return address whose place is in a .cfi_escape is written as at CFA-8",
-    affected: &[LLVM_MC],
-    recognised: "CFI has an expression for RA, and SFrame has it at CFA-8, in LLVM's version 2",
+    affected: &[gnu_as("2.47.50", "2.47.50"), LLVM_MC],
+    recognised: "on AMD64, CFI has an expression for RA, and SFrame has it at CFA-8",
     input: "corpus/differences/return-in-escape/input.s",
-    pages: &["docs/upstream/llvm/return-in-escape.md"],
+    pages: &["docs/upstream/gnu-as/return-in-escape.md", "docs/upstream/llvm/return-in-escape.md"],
     ..ASSEMBLER
 };
 

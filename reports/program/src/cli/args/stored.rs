@@ -4,22 +4,35 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
+use sframe_history::Comparison;
+use sframe_record::numbers::grouped;
 
 use super::inputs::InputArgs;
 use super::policy::{PolicyArgs, SeverityArgs};
 use super::{DocumentFormat, OutputArgs, WhatArgs};
 
-pub(in crate::cli) const COMPARE_HELP: &str = "\
+/// The end of `compare --help`, with its limits.
+pub(in crate::cli) fn compare_help() -> String {
+    let [files, listed, rules] =
+        [Comparison::MOST_FILES, Comparison::MOST_LISTED_FILES, Comparison::MOST_LISTED_RULES]
+            .map(|limit| grouped(limit as u64));
+    format!(
+        "\
 A scan is a store, in a folder or at s3://BUCKET/NAME, or a report that was written with --format \
 json or ndjson. Files are matched by package, path and member, even if versions in their names have \
 changed. Findings are matched by rule, symbol and shape: code that only moved is no change.
+
+Limits: {files} files of each scan are compared, and the rest is undecided. The {listed} files that got \
+worst and {rules} rules are listed, and the others counted.
 
 Exit status:
   0  nothing got worse
   1  something got worse: a new error or difference, lost coverage, a smaller share of a package's
      code with entries, a file that can no longer be read
   2  nothing is known to be worse, but something could not be decided
-  3  wrong usage, or a scan cannot be read";
+  3  wrong usage, or a scan cannot be read"
+    )
+}
 
 pub(in crate::cli) const SHOW_HELP: &str = "\
 A scan is a store, in a folder or at s3://BUCKET/NAME, or a report that was written with --format \

@@ -1,0 +1,53 @@
+//! `-r --gc-sections`: GNU ld ends if no input defines the symbol of `-e` or `-u`. The real linkers say so.
+
+use std::ffi::OsString;
+use std::fs;
+use std::process::Command;
+
+use sframe_corpus::{corpus, folder, tools};
+use sframe_link::{Audit, Linker, ObstacleKind};
+
+/// Options, and whether the link fails. `leaf.o` defines `twice`.
+const CASES: [(&str, bool); 8] = [
+    ("", true),
+    ("-e nowhere", true),
+    ("-u nowhere", true),
+    ("-e twice", false),
+    ("-u twice", false),
+    ("-e nowhere -u twice", false),
+    ("-u nowhere -u twice", false),
+    ("-e twice -e nowhere", true),
+];
+
+#[test]
+fn a_link_with_r_needs_a_root() {
+    let folder = folder!("roots");
+    let object = fs::read(corpus().join("golden/2.44/x86_64/leaf.o")).expect("a golden file");
+    let path = folder.join("leaf.o");
+    fs::write(&path, object).expect("written");
+    for (linker, release) in
+        [(Linker::Ld240, "2.40"), (Linker::Ld244, "2.44"), (Linker::Ld247, "2.47.50")]
+    {
+        let Some(tools) = tools::toolchain(release) else { return };
+        for (options, fails) in CASES {
+            let options: Vec<&str> = options.split_whitespace().collect();
+            let mut command = Command::new(tools.join("ld.bfd"));
+            command.args(["-r", "--gc-sections"]).args(&options).arg(&path);
+            let output = command.arg("-o").arg(folder.join("out")).env("LC_ALL", "C").output();
+            let output = output.expect("the linker runs");
+            let printed = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(!output.status.success(), fails, "{release} {options:?}: {printed}");
+            let mut arguments: Vec<OsString> = vec!["-r".into(), "--gc-sections".into()];
+            arguments.extend(options.iter().map(OsString::from));
+            arguments.push(path.clone().into());
+            let audit = Audit::of_inputs(linker, &arguments);
+            let found: Vec<ObstacleKind> = audit.obstacles.iter().map(|of| of.kind).collect();
+            let expected = if fails { vec![ObstacleKind::NoRoot] } else { Vec::new() };
+            assert_eq!(found, expected, "{release} {options:?}");
+            for obstacle in &audit.obstacles {
+                let message = obstacle.message.as_deref().expect("observed");
+                assert!(printed.contains(message), "{release} {options:?}: {printed}");
+            }
+        }
+    }
+}
