@@ -6,6 +6,7 @@
 
 mod confirm;
 mod missing;
+mod selection;
 mod sound_functions;
 mod sound_rows;
 mod walk;
@@ -18,9 +19,8 @@ use alloc::vec::Vec;
 use crate::elf::{Class, Elf, ElfError, ElfKind, ElfSection, SHF_ALLOC, SHT_NOBITS, SframeSection};
 use crate::finding::reporter::{Collector, Reporter};
 use crate::finding::{Finding, HeaderSummary, Keep, Report, SectionSummary, Undecided};
-use crate::page::{Abis, Severity, Versions};
-use crate::rules::entry::{Check, Entry};
-use crate::rules::{self, CATALOGUE, CONFIRMED_ODDITY};
+use crate::rules::CATALOGUE;
+use crate::rules::entry::Check;
 use crate::section::{Error, Placement, Section};
 use crate::subject::code::CodeMap;
 use crate::subject::extents::{Extents, Totals};
@@ -28,6 +28,7 @@ use crate::subject::facts::FileFacts;
 use crate::subject::{FileContext, FileKind, PreambleContext, SectionContext, TotalContext};
 use crate::text::Text;
 pub use confirm::{Confirm, Unconfirmed};
+use selection::{Selection, applicable};
 use walk::{Surveyed, Walk};
 
 /// Which rules to check, and how many findings to keep.
@@ -189,28 +190,6 @@ struct Surroundings<'a> {
     dynamic: &'a [u64],
     /// The rest of the file; only if lints are checked.
     facts: Option<&'a FileFacts<'a>>,
-}
-
-/// A check, and the position of its rule in the catalogue.
-#[derive(Clone, Copy)]
-struct Selected {
-    index: usize,
-    check: &'static Check,
-}
-
-/// The rules that apply to a section, by subject.
-struct Selection {
-    function: Vec<Selected>,
-    any_function: Vec<Selected>,
-    row_place: Vec<Selected>,
-    any_row: Vec<Selected>,
-    row_content: Vec<Selected>,
-    unreadable_row: Vec<Selected>,
-    rows_of: Vec<Selected>,
-    /// The position of the rule that replaces a warning about a confirmed row; only if lints are checked.
-    confirmed: Option<usize>,
-    /// Whether every check runs on every function and row.
-    thorough: bool,
 }
 
 struct Run<'o> {
@@ -433,66 +412,4 @@ impl<'o> Run<'o> {
 fn section_name(section: &ElfSection<'_>) -> String {
     let name = section.name.bytes();
     Text::of(name.get(..64).unwrap_or(name)).to_string()
-}
-
-/// The rules that apply to a section, with their positions in the catalogue.
-fn applicable(
-    section: Option<&Section<'_>>,
-    options: &Options,
-) -> impl Iterator<Item = (usize, &'static Entry)> {
-    let pedantic = options.pedantic;
-    let version = section.map(|section| section.header().version);
-    let abi = section.and_then(|section| section.abi().ok());
-    rules::entries().enumerate().filter(move |(_, Entry { rule, .. })| {
-        let wanted = pedantic || rule.severity > Severity::Lint;
-        let of_version = version
-            .map_or(rule.versions == Versions::ALL, |version| rule.versions.contains(version));
-        let of_abi = abi.map_or(rule.abis == Abis::ALL, |abi| rule.abis.contains(abi));
-        wanted && of_version && of_abi
-    })
-}
-
-impl Selection {
-    fn of(section: &Section<'_>, options: &Options) -> Selection {
-        let mut selection = Selection {
-            function: Vec::new(),
-            any_function: Vec::new(),
-            row_place: Vec::new(),
-            any_row: Vec::new(),
-            row_content: Vec::new(),
-            unreadable_row: Vec::new(),
-            rows_of: Vec::new(),
-            confirmed: None,
-            thorough: options.thorough,
-        };
-        for (index, Entry { rule, check }) in applicable(Some(section), options) {
-            if **rule == CONFIRMED_ODDITY {
-                selection.confirmed = Some(index);
-            }
-            let Some(check) = check else { continue };
-            let level = match check {
-                Check::Function(..) | Check::Attributes(..) => &mut selection.function,
-                Check::AnyFunction(_) => &mut selection.any_function,
-                Check::RowPlace(..) => &mut selection.row_place,
-                Check::AnyRow(_) => &mut selection.any_row,
-                Check::RowContent(_) | Check::RowValues(_) => &mut selection.row_content,
-                Check::UnreadableRow(_) => &mut selection.unreadable_row,
-                Check::RowsOf(_) => &mut selection.rows_of,
-                Check::File(_)
-                | Check::LinkSet(_)
-                | Check::Preamble(_)
-                | Check::Layout(_)
-                | Check::Section(_)
-                | Check::Total(_) => continue,
-            };
-            level.push(Selected { index, check });
-        }
-        selection
-    }
-
-    /// Whether rows that are known to be sound can be skipped. They cannot if a rule must see each row, or all rows of
-    /// a function.
-    fn learns_rows(&self) -> bool {
-        !self.thorough && self.any_row.is_empty() && self.rows_of.is_empty()
-    }
 }

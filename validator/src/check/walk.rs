@@ -13,14 +13,13 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::Selection;
 use super::confirm::{Claim, Confirm, Unconfirmed};
+use super::selection::Selection;
 use super::sound_functions::SoundFunctions;
 use super::sound_rows::SoundRows;
 use crate::finding::reporter::{Collector, Doubt, Reporter};
 use crate::finding::{FunctionId, Keep};
 use crate::rules::CATALOGUE;
-use crate::rules::entry::Check;
 use crate::section::{FrameRowEntries, FrameRowEntry, Function, FunctionEntry, RowLayout, Version};
 use crate::subject::code::{CodeMap, CodeRange};
 use crate::subject::extents::{Block, CodeExtent, Extents, Totals};
@@ -110,12 +109,12 @@ impl<'a> Walk<'a> {
             }
             let key = source.key();
             if self.selection.thorough || !self.sound_functions.contains(key) {
-                self.check_shape(&context, source.shape(), true, &mut counter);
+                self.check_shape(&context, &source.shape(), &mut counter);
                 if counter.total() == before {
                     self.sound_functions.insert(key);
                 }
             }
-            self.check_any_function(&context, true, &mut counter);
+            self.check_any_function(&context, &mut counter);
             surveyed.totals.functions += 1;
             self.survey_rows(&context, &mut surveyed, &mut budget, &mut counter);
             if counter.total() > before {
@@ -164,10 +163,17 @@ impl<'a> Walk<'a> {
             let before = index.checked_sub(1).and_then(|index| self.whole.section.entry(index));
             let previous = before.and_then(|entry| entry.start().ok());
             let context = self.context(entry, previous);
-            let shape = context.shape_source(self.range_at(&context, None)).shape();
+            let mut shape = context.shape_source(self.range_at(&context, None)).shape();
             let suspect = suspects.binary_search(&index).is_ok();
-            self.check_shape(&context, shape, !suspect, collector);
-            self.check_any_function(&context, !suspect, collector);
+            // Since version 3, the attributes are stored with the rows, and belong to another function like these.
+            let foreign_attributes = suspect && self.whole.header().version >= Version::V3;
+            if foreign_attributes {
+                shape.attributes = None;
+            }
+            self.check_shape(&context, &shape, collector);
+            if !foreign_attributes {
+                self.check_any_function(&context, collector);
+            }
             if let Ok(function) = &context.function
                 && !suspect
                 && rows_start_inside(function)
@@ -206,44 +212,26 @@ impl<'a> Walk<'a> {
         before.filter(|range| range.contains(start, 1)).or_else(containing)
     }
 
-    /// Applies the rules that depend on the function's shape. `own_rows`: the function's offset of rows leads to rows
-    /// of its own. Since version 3, its attributes are stored there as well.
+    /// Applies the rules that depend on the function's shape.
     #[inline(never)]
     fn check_shape(
         &self,
         context: &FunctionContext<'_>,
-        shape: FunctionShape,
-        own_rows: bool,
+        shape: &FunctionShape,
         collector: &mut Collector<'_>,
     ) {
-        let attributes = own_rows || self.whole.header().version < Version::V3;
         for rule in &self.selection.function {
-            let (is_broken, report) = match *rule.check {
-                Check::Function(is_broken, report) => (is_broken, report),
-                Check::Attributes(is_broken, report) if attributes => (is_broken, report),
-                _ => continue,
-            };
-            if is_broken(&shape, self.whole) {
-                report(context, &mut self.entry_reporter(rule.index, &context.entry, collector));
-            }
+            let mut reporter = self.entry_reporter(rule.index, &context.entry, collector);
+            (rule.check)(shape, context, &mut reporter);
         }
     }
 
     /// Applies the rules that depend on more than the function's shape.
     #[inline]
-    fn check_any_function(
-        &self,
-        context: &FunctionContext<'_>,
-        own_rows: bool,
-        collector: &mut Collector<'_>,
-    ) {
-        if !own_rows && self.whole.header().version >= Version::V3 {
-            return;
-        }
+    fn check_any_function(&self, context: &FunctionContext<'_>, collector: &mut Collector<'_>) {
         for rule in &self.selection.any_function {
-            if let Check::AnyFunction(check) = *rule.check {
-                check(context, &mut self.entry_reporter(rule.index, &context.entry, collector));
-            }
+            let mut reporter = self.entry_reporter(rule.index, &context.entry, collector);
+            (rule.check)(context, &mut reporter);
         }
     }
 
@@ -370,19 +358,16 @@ impl<'a> Walk<'a> {
         if self.selection.thorough || !self.sound_places.contains(place) {
             let mut sound = true;
             for rule in &self.selection.row_place {
-                let Check::RowPlace(is_broken, report) = *rule.check else { continue };
-                if is_broken(place) {
-                    report(context, &mut self.row_reporter(rule.index, context, collector));
-                    sound = false;
-                }
+                let mut reporter = self.row_reporter(rule.index, context, collector);
+                (rule.check)(place, context, &mut reporter);
+                sound &= !reporter.reported;
             }
             if sound {
                 self.sound_places.insert(place);
             }
         }
         for rule in &self.selection.any_row {
-            let Check::AnyRow(check) = *rule.check else { continue };
-            check(context, &mut self.row_reporter(rule.index, context, collector));
+            (rule.check)(context, &mut self.row_reporter(rule.index, context, collector));
         }
         if !self.selection.thorough && self.sound.contains(context.row, context.layout) {
             return;
@@ -394,14 +379,8 @@ impl<'a> Walk<'a> {
         let mut sound = true;
         for rule in &self.selection.row_content {
             let mut reporter = self.row_reporter(rule.index, context, collector);
-            match *rule.check {
-                Check::RowContent(check) => check(context, &mut reporter),
-                Check::RowValues(check) => {
-                    reporter.doubt = Some(doubt);
-                    check(context, &mut reporter);
-                }
-                _ => continue,
-            }
+            reporter.doubt = rule.check.confirmable.then_some(doubt);
+            (rule.check.check)(context, &mut reporter);
             // A confirmed row is not sound: the same content may not be confirmed elsewhere.
             sound &= !reporter.reported;
         }
@@ -423,9 +402,8 @@ impl<'a> Walk<'a> {
 
     fn check_rows_of(&self, context: &RowsContext<'_>, collector: &mut Collector<'_>) {
         for rule in &self.selection.rows_of {
-            let Check::RowsOf(check) = *rule.check else { continue };
             let entry = context.function.entry();
-            check(context, &mut self.entry_reporter(rule.index, entry, collector));
+            (rule.check)(context, &mut self.entry_reporter(rule.index, entry, collector));
         }
     }
 
@@ -436,9 +414,9 @@ impl<'a> Walk<'a> {
         collector: &mut Collector<'_>,
     ) {
         for rule in &self.selection.unreadable_row {
-            let Check::UnreadableRow(check) = *rule.check else { continue };
             let entry = context.function.entry();
-            check(context, &mut self.reporter(rule.index, entry, Some(index), 0..0, collector));
+            let mut reporter = self.reporter(rule.index, entry, Some(index), 0..0, collector);
+            (rule.check)(context, &mut reporter);
         }
     }
 
