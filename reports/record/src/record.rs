@@ -326,7 +326,6 @@ impl Header<'_> {
     /// The record of a header.
     #[must_use]
     pub fn of(header: &HeaderSummary) -> Header<'static> {
-        let (fixed_fp_offset, fixed_ra_offset) = header.fixed_offsets;
         Header {
             version: header.version.number(),
             flags: header.flags.0,
@@ -336,8 +335,8 @@ impl Header<'_> {
                 Endian::Big => "big",
             }
             .into(),
-            fixed_fp_offset,
-            fixed_ra_offset,
+            fixed_fp_offset: header.fixed_fp_offset,
+            fixed_ra_offset: header.fixed_ra_offset,
         }
     }
 }
@@ -352,7 +351,8 @@ impl Header<'_> {
             flags: Flags(self.flags),
             abi: abi.and_then(|name| ABIS.into_iter().find(|abi| abi.name() == name.as_str())),
             endian: if &*self.endian == "big" { Endian::Big } else { Endian::Little },
-            fixed_offsets: (self.fixed_fp_offset, self.fixed_ra_offset),
+            fixed_fp_offset: self.fixed_fp_offset,
+            fixed_ra_offset: self.fixed_ra_offset,
         })
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use sframe_oracle::cfi::{Cfi, CfiSource};
 use sframe_oracle::compare::{Verdict, compare};
 use sframe_validator::Section;
-use sframe_validator::check::{Options, check_elf};
+use sframe_validator::check::Checker;
 use sframe_validator::elf::Elf;
 use sframe_validator::page::Severity;
 use sframe_validator::unwind::CodeAddress;
@@ -68,7 +68,7 @@ pub fn remaining(file: &[u8]) -> Result<Vec<Remaining>, RepairError> {
 /// The same, with the CFI.
 pub(crate) fn of(elf: &Elf<'_>, cfi: &[Cfi<'_>]) -> Result<Vec<Remaining>, RepairError> {
     let mut remaining: Vec<Remaining> = contradictions(elf, cfi)?.into_iter().collect();
-    let report = check_elf(elf, &Options::default());
+    let report = Checker::default().elf(elf);
     for (rule, count) in &report.counts {
         let first = report.findings.iter().find(|finding| finding.rule.name == rule.name);
         if let Some(first) = first.filter(|_| rule.severity == Severity::Error) {

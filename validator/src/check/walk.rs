@@ -220,18 +220,21 @@ impl<'a> Walk<'a> {
         shape: &FunctionShape,
         collector: &mut Collector<'_>,
     ) {
+        let mut reporter = self.entry_reporter(&context.entry, collector);
         for rule in &self.selection.function {
-            let mut reporter = self.entry_reporter(rule.index, &context.entry, collector);
-            (rule.check)(shape, context, &mut reporter);
+            (rule.check)(shape, context, reporter.for_rule(rule.index));
         }
     }
 
     /// Applies the rules that depend on more than the function's shape.
     #[inline]
     fn check_any_function(&self, context: &FunctionContext<'_>, collector: &mut Collector<'_>) {
+        if self.selection.any_function.is_empty() {
+            return;
+        }
+        let mut reporter = self.entry_reporter(&context.entry, collector);
         for rule in &self.selection.any_function {
-            let mut reporter = self.entry_reporter(rule.index, &context.entry, collector);
-            (rule.check)(context, &mut reporter);
+            (rule.check)(context, reporter.for_rule(rule.index));
         }
     }
 
@@ -307,7 +310,7 @@ impl<'a> Walk<'a> {
             previous = Some(row);
             index += 1;
         }
-        if together.count == function.num_rows() {
+        if !self.selection.rows_of.is_empty() && together.count == function.num_rows() {
             self.check_rows_of(&together, collector);
         }
         RowsRead { count: index, end: entries.offset(), complete }
@@ -355,19 +358,19 @@ impl<'a> Walk<'a> {
         place: RowPlace,
         collector: &mut Collector<'_>,
     ) {
+        let row = context.row.offset..context.row.offset + context.row.size();
+        let entry = context.function.entry();
+        let mut reporter = self.reporter(entry, Some(context.index), row, collector);
         if self.selection.thorough || !self.sound_places.contains(place) {
-            let mut sound = true;
             for rule in &self.selection.row_place {
-                let mut reporter = self.row_reporter(rule.index, context, collector);
-                (rule.check)(place, context, &mut reporter);
-                sound &= !reporter.reported;
+                (rule.check)(place, context, reporter.for_rule(rule.index));
             }
-            if sound {
+            if !reporter.reported {
                 self.sound_places.insert(place);
             }
         }
         for rule in &self.selection.any_row {
-            (rule.check)(context, &mut self.row_reporter(rule.index, context, collector));
+            (rule.check)(context, reporter.for_rule(rule.index));
         }
         if !self.selection.thorough && self.sound.contains(context.row, context.layout) {
             return;
@@ -376,34 +379,31 @@ impl<'a> Walk<'a> {
         let is_confirmed = || claim.is_confirmed();
         let instead = self.selection.confirmed;
         let doubt = Doubt { is_confirmed: &is_confirmed, instead };
-        let mut sound = true;
+        let mut reporter = Reporter { doubt: None, reported: false, ..reporter };
         for rule in &self.selection.row_content {
-            let mut reporter = self.row_reporter(rule.index, context, collector);
             reporter.doubt = rule.check.confirmable.then_some(doubt);
-            (rule.check.check)(context, &mut reporter);
-            // A confirmed row is not sound: the same content may not be confirmed elsewhere.
-            sound &= !reporter.reported;
+            (rule.check.check)(context, reporter.for_rule(rule.index));
         }
-        if sound {
+        // A confirmed row is not sound: the same content may not be confirmed elsewhere.
+        if !reporter.reported {
             self.sound.insert(context.row, context.layout);
         }
     }
 
     fn entry_reporter<'r>(
         &self,
-        rule: usize,
         entry: &FunctionEntry<'_>,
         collector: &'r mut Collector<'_>,
     ) -> Reporter<'r> {
         let start = entry.offset();
         let subject = start..start + self.whole.header().version.entry_size();
-        self.reporter(rule, entry, None, subject, collector)
+        self.reporter(entry, None, subject, collector)
     }
 
     fn check_rows_of(&self, context: &RowsContext<'_>, collector: &mut Collector<'_>) {
+        let mut reporter = self.entry_reporter(context.function.entry(), collector);
         for rule in &self.selection.rows_of {
-            let entry = context.function.entry();
-            (rule.check)(context, &mut self.entry_reporter(rule.index, entry, collector));
+            (rule.check)(context, reporter.for_rule(rule.index));
         }
     }
 
@@ -413,26 +413,15 @@ impl<'a> Walk<'a> {
         index: u32,
         collector: &mut Collector<'_>,
     ) {
+        let mut reporter = self.reporter(context.function.entry(), Some(index), 0..0, collector);
         for rule in &self.selection.unreadable_row {
-            let entry = context.function.entry();
-            let mut reporter = self.reporter(rule.index, entry, Some(index), 0..0, collector);
-            (rule.check)(context, &mut reporter);
+            (rule.check)(context, reporter.for_rule(rule.index));
         }
     }
 
-    fn row_reporter<'r>(
-        &self,
-        rule: usize,
-        context: &RowContext<'_>,
-        collector: &'r mut Collector<'_>,
-    ) -> Reporter<'r> {
-        let row = context.row.offset..context.row.offset + context.row.size();
-        self.reporter(rule, context.function.entry(), Some(context.index), row, collector)
-    }
-
+    /// A reporter about a function or one of its rows, for each rule in turn.
     fn reporter<'r>(
         &self,
-        rule: usize,
         entry: &FunctionEntry<'_>,
         row: Option<u32>,
         subject: Range<u64>,
@@ -441,7 +430,7 @@ impl<'a> Walk<'a> {
         let id = FunctionId::of(entry);
         Reporter {
             collector,
-            rule,
+            rule: 0,
             section: self.section,
             function: Some(id),
             row,
