@@ -10,8 +10,9 @@ mod readers;
 use std::collections::BTreeMap;
 
 use sframe_oracle::cfi::Cfi;
+use sframe_oracle::code::amd64_instruction_length;
 use sframe_oracle::compare::{Verdict, compare};
-use sframe_validator::check::{Options, check_elf};
+use sframe_validator::check::{Checker, Options};
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::finding::Keep;
 use sframe_validator::rules::Severity;
@@ -109,7 +110,7 @@ struct Results {
 fn results(file: &[u8], placement: Placement<'_>, data: &[u8]) -> Option<Results> {
     let elf = Elf::parse(file).ok()?;
     let options = Options { pedantic: true, keep: Keep::First(0), ..Options::default() };
-    let report = check_elf(&elf, &options);
+    let report = Checker::new(&options).amd64_instructions(amd64_instruction_length).elf(&elf);
     let counts = report.counts.iter().map(|(rule, count)| (rule.name, (rule.severity, *count)));
     let sections: Vec<_> = Section::parse(data, placement).into_iter().collect();
     let cfi = Cfi::load_all(&elf).ok()?;

@@ -11,8 +11,8 @@ use divan::{Bencher, black_box};
 use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::code::Code;
 use sframe_oracle::compare::{compare, prove};
+use sframe_validator::Section;
 use sframe_validator::elf::Elf;
-use sframe_validator::{Placement, Section};
 
 fn main() {
     divan::main();
@@ -31,12 +31,10 @@ fn open(data: &[u8], with: impl FnOnce(&Elf<'_>, &[Section<'_>], usize)) {
         println!("skipped: no big file, `corpus/build big` makes it");
         return;
     };
-    let sections: Vec<_> = elf
-        .sframe_sections()
-        .filter_map(|header| {
-            let bytes = elf.section_data(header).ok()?;
-            Section::parse(bytes, Placement::at(header.address)).ok()
-        })
+    let contents: Vec<_> = elf.sframe_contents().collect();
+    let sections: Vec<_> = contents
+        .iter()
+        .filter_map(|sframe| Section::parse(sframe.data.ok()?, sframe.placement().ok()?).ok())
         .collect();
     let mut rows = 0;
     for section in &sections {

@@ -2,9 +2,9 @@
 
 use sframe_oracle::account::{Difference, Options, account};
 use sframe_oracle::cfi::Cfi;
-use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
+use sframe_validator::Section;
+use sframe_validator::elf::Elf;
 use sframe_validator::finding::Keep;
-use sframe_validator::{Placement, Section};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for path in std::env::args_os().skip(1) {
@@ -19,19 +19,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn print(data: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
     let elf = Elf::parse(data)?;
-    let headers: Vec<_> = elf.sframe_sections().copied().collect();
-    let mut starts = Vec::new();
-    for header in &headers {
-        starts.push(RelocationTable::load(&elf, header.index)?.starts());
-    }
+    let contents: Vec<_> = elf.sframe_contents().collect();
     let mut sections = Vec::new();
-    for (header, starts) in headers.iter().zip(&starts) {
-        let placement = if elf.kind() == ElfKind::Relocatable {
-            Placement::relocated(starts)
-        } else {
-            Placement::at(header.address)
-        };
-        match Section::parse(elf.section_data(header)?, placement.with_abi(elf.abi())) {
+    for sframe in &contents {
+        match Section::parse(sframe.data?, sframe.placement()?.with_abi(elf.abi())) {
             Ok(section) => sections.push(section),
             Err(error) => println!("  {error}"),
         }

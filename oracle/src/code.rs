@@ -39,6 +39,7 @@ mod table;
 mod tests;
 mod value;
 
+pub use amd64::instruction_length as amd64_instruction_length;
 pub(crate) use latest::Latest;
 pub(crate) use program::Budget;
 pub use program::{Code, Function, LARGEST_FUNCTION};

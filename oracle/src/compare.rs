@@ -16,15 +16,15 @@
 //! ```no_run
 //! use sframe_oracle::cfi::Cfi;
 //! use sframe_oracle::compare::{Verdict, compare};
+//! use sframe_validator::Section;
 //! use sframe_validator::elf::Elf;
-//! use sframe_validator::{Placement, Section};
 //!
 //! let file = std::fs::read("/usr/bin/true")?;
 //! let elf = Elf::parse(&file)?;
+//! let contents: Vec<_> = elf.sframe_contents().collect();
 //! let mut sections = Vec::new();
-//! for header in elf.sframe_sections() {
-//!     let placement = Placement::at(header.address).with_abi(elf.abi());
-//!     sections.push(Section::parse(elf.section_data(header)?, placement)?);
+//! for sframe in &contents {
+//!     sections.push(Section::parse(sframe.data?, sframe.placement()?.with_abi(elf.abi()))?);
 //! }
 //! let cfi = Cfi::load_all(&elf)?;
 //! let totals = compare(&elf, &sections, &cfi, |range| {

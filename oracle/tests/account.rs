@@ -21,7 +21,7 @@ use sframe_oracle::coverage::Cause;
 use sframe_oracle::rules::{CATALOGUE, rule_of};
 use sframe_oracle::witness::{CodeRange, Statement};
 use sframe_validator::elf::{Elf, ElfKind};
-use sframe_validator::finding::Keep;
+use sframe_validator::finding::{CodeSpan, Keep};
 use sframe_validator::rules::{Group, Severity};
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Register};
 use sframe_validator::write::{FunctionBuilder, SectionBuilder};
@@ -272,7 +272,8 @@ fn errors_of_instructions_are_findings() {
             let message = &finding.message;
             assert!(message.starts_with(&format!(".eh_frame+{place:#x}: {what}")), "{message}");
             assert!(message.ends_with("(FDE at 0x12)"), "{message}");
-            assert_eq!(finding.code, Some((CodeAddress::absolute(start), start + 0x10)));
+            let code = CodeSpan { start: CodeAddress::absolute(start), end: start + 0x10 };
+            assert_eq!(finding.code, Some(code));
             assert_eq!((finding.section, finding.offset), (None, None));
         });
     }

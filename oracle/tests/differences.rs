@@ -11,6 +11,7 @@ mod common;
 
 use common::{ALL, ALL_BY_PATTERN, golden, of_file, open};
 use sframe_oracle::account::{Options, Similar, account};
+use sframe_validator::finding::CodeSpan;
 use sframe_validator::unwind::CodeAddress;
 
 /// `corpus/NOTES.md`: entries of `.plt.got` are wrong by one slot. objdump prints function 2 at 0x860 with one row,
@@ -23,7 +24,10 @@ fn differences_state_their_place_and_values() {
         assert_eq!(finding.rule.name, "cfa-mismatch");
         assert_eq!(finding.message, "CFA is rsp+16, CFI says rsp+8");
         // The jump has six bytes. The code decides nothing about the padding after it.
-        assert_eq!(finding.code, Some((CodeAddress::absolute(0x860), 0x866)));
+        assert_eq!(
+            finding.code,
+            Some(CodeSpan { start: CodeAddress::absolute(0x860), end: 0x866 })
+        );
         let function = finding.function.expect("known");
         assert_eq!((function.index, function.size, finding.row), (2, 8, Some(0)));
         assert_eq!(function.start, Some(CodeAddress::absolute(0x860)));

@@ -13,6 +13,7 @@ use common::{ALL, counts, open};
 use sframe_oracle::account::{Account, account};
 use sframe_oracle::coverage::Cause;
 use sframe_oracle::witness::CodeRange;
+use sframe_validator::finding::CodeSpan;
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Register};
 use sframe_validator::write::elf::Image;
 use sframe_validator::write::{FunctionBuilder, SectionBuilder};
@@ -61,8 +62,8 @@ fn at(offset: u64, size: u32) -> FunctionBuilder {
 }
 
 /// A range of code, as findings have it.
-fn code(start: u64, end: u64) -> Option<(CodeAddress, u64)> {
-    Some((CodeAddress::absolute(CODE + start), CODE + end))
+fn code(start: u64, end: u64) -> Option<CodeSpan> {
+    Some(CodeSpan { start: CodeAddress::absolute(CODE + start), end: CODE + end })
 }
 
 /// Only CFI describes 0..0x10, and 0x50..0x60, where SFrame has an entry without rows. Only SFrame describes

@@ -17,7 +17,7 @@ mod image;
 use divan::Bencher;
 use divan::counter::BytesCount;
 use image::{CASES, TEXT, file};
-use sframe_validator::check::{Options, check_elf};
+use sframe_validator::check::{Checker, Options};
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
 
@@ -37,7 +37,7 @@ fn check(bencher: Bencher<'_, '_>, case: &str) {
     let options = Options { pedantic: true, ..Options::default() };
     bencher
         .counter(BytesCount::new(bytes.len()))
-        .bench(|| check_elf(&Elf::parse(&bytes).expect("readable"), &options));
+        .bench(|| Checker::new(&options).elf(&Elf::parse(&bytes).expect("readable")));
 }
 
 /// Looks up the symbols of as many places as there are symbols.

@@ -8,7 +8,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use sframe_validator::check::{Options, check_elf, check_section};
+use sframe_validator::check::Checker;
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 use sframe_validator::write::{FunctionBuilder, SectionBuilder};
@@ -61,7 +61,7 @@ fn read_built(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(rows_of(&section))).bench(|| rows_of(&section));
 }
 
-/// The same rows by reference, as the comparison reads them.
+/// Rows by reference, as the comparison reads them.
 #[divan::bench]
 fn lend_built(bencher: Bencher<'_, '_>) {
     let bytes = built();
@@ -83,7 +83,7 @@ fn validate_built(bencher: Bencher<'_, '_>) {
     let section = Section::parse(&bytes, Placement::at(0)).expect("sound");
     bencher
         .counter(ItemsCount::new(rows_of(&section)))
-        .bench(|| check_section(&bytes, Placement::at(0), &Options::default()));
+        .bench(|| Checker::default().section(&bytes, Placement::at(0)));
 }
 
 #[divan::bench]
@@ -93,15 +93,15 @@ fn validate_real_library(bencher: Bencher<'_, '_>) {
         println!("skipped: corpus/build big makes {BIG}");
         return;
     };
-    let rows: u64 = check_elf(&file, &Options::default()).sections.iter().map(|s| s.rows).sum();
-    bencher.counter(ItemsCount::new(rows)).bench(|| check_elf(&file, &Options::default()));
+    let rows: u64 = Checker::default().elf(&file).sections.iter().map(|s| s.rows).sum();
+    bencher.counter(ItemsCount::new(rows)).bench(|| Checker::default().elf(&file));
 }
 
 /// Sections whose counts would make a reader work very long.
 #[divan::bench(args = ["shared block", "overlapping blocks", "huge count", "all rows broken"])]
 fn validate_hostile(bencher: Bencher<'_, '_>, case: &str) {
     let bytes = hostile(case);
-    bencher.bench(|| check_section(&bytes, Placement::at(0), &Options::default()));
+    bencher.bench(|| Checker::default().section(&bytes, Placement::at(0)));
 }
 
 fn hostile(case: &str) -> Vec<u8> {

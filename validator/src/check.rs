@@ -6,6 +6,7 @@
 
 mod confirm;
 mod missing;
+mod selection;
 mod sound_functions;
 mod sound_rows;
 mod walk;
@@ -18,16 +19,17 @@ use alloc::vec::Vec;
 use crate::elf::{Class, Elf, ElfError, ElfKind, ElfSection, SHF_ALLOC, SHT_NOBITS, SframeSection};
 use crate::finding::reporter::{Collector, Reporter};
 use crate::finding::{Finding, HeaderSummary, Keep, Report, SectionSummary, Undecided};
-use crate::page::{Abis, Severity, Versions};
-use crate::rules::entry::{Check, Entry};
-use crate::rules::{self, CATALOGUE, CONFIRMED_ODDITY};
+use crate::rules::CATALOGUE;
+use crate::rules::entry::Check;
 use crate::section::{Error, Placement, Section};
 use crate::subject::code::CodeMap;
 use crate::subject::extents::{Extents, Totals};
 use crate::subject::facts::FileFacts;
+pub use crate::subject::facts::InstructionLength;
 use crate::subject::{FileContext, FileKind, PreambleContext, SectionContext, TotalContext};
 use crate::text::Text;
 pub use confirm::{Confirm, Unconfirmed};
+use selection::{Selection, applicable};
 use walk::{Surveyed, Walk};
 
 /// Which rules to check, and how many findings to keep.
@@ -49,126 +51,161 @@ impl Default for Options {
     }
 }
 
-/// Checks the bytes of one section without a file around it.
-#[must_use]
-pub fn check_section(data: &[u8], placement: Placement<'_>, options: &Options) -> Report {
-    sorted(|found| check_section_each(data, placement, options, found))
-}
-
-/// Like [`check_section`], but passes each finding to `found` as soon as it is made, so that memory does not grow with
-/// the number of findings.
+/// Checks sections and files.
 ///
-/// Findings arrive in the order of the check: those about the header, about each function and its rows, and about the
-/// section as a whole. The returned report contains none.
-pub fn check_section_each(
-    data: &[u8],
-    placement: Placement<'_>,
-    options: &Options,
-    found: &mut dyn FnMut(Finding),
-) -> Report {
-    let mut run = Run::new(options, &Unconfirmed, found);
-    let summary = SectionSummary {
-        index: None,
-        name: ".sframe".to_owned(),
-        address: placement.address,
-        file_offset: 0,
-        size: data.len() as u64,
-        header: None,
-        certain_layout: false,
-        functions: 0,
-        rows: 0,
-        covered_bytes: 0,
-    };
-    run.report.sections.push(summary);
-    let code = CodeMap::unknown();
-    let surroundings = Surroundings { code: &code, executable: &code, dynamic: &[], facts: None };
-    let preamble = PreambleContext { data, endian: placement.endian };
-    let section = Section::parse(data, placement);
-    run.check_section(&preamble, section, FileKind::Bare, &surroundings);
-    run.finish()
-}
-
-/// Checks every SFrame section of an ELF file, and the parts of the file that concern them.
-#[must_use]
-pub fn check_elf(file: &Elf<'_>, options: &Options) -> Report {
-    check_elf_confirmed(file, options, &Unconfirmed)
-}
-
-/// Like [`check_elf`], but asks `confirm` about each row that breaks a warning-level rule about values alone.
+/// ```
+/// use sframe_validator::check::Checker;
+/// use sframe_validator::elf::Elf;
 ///
-/// If `confirm` agrees with the row, the unusual values are what the code does, and the lint `confirmed-oddity` is
-/// reported instead of the warning.
-#[must_use]
-pub fn check_elf_confirmed(file: &Elf<'_>, options: &Options, confirm: &dyn Confirm) -> Report {
-    let contents: Vec<_> = file.sframe_contents().collect();
-    check_contents(file, &contents, options, confirm)
+/// fn print(file: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
+///     let report = Checker::default().elf(&Elf::parse(file)?);
+///     for finding in &report.findings {
+///         println!("{}[{}]: {}", finding.rule.severity, finding.rule.name, finding.message);
+///     }
+///     Ok(())
+/// }
+/// # assert!(print(b"not an ELF file").is_err());
+/// ```
+#[derive(Clone, Copy)]
+pub struct Checker<'c> {
+    options: Options,
+    confirm: &'c dyn Confirm,
+    amd64: Option<InstructionLength>,
 }
 
-/// Like [`check_elf_confirmed`], for a caller that has read the sections: `contents` are the file's
-/// [`Elf::sframe_contents`].
-#[must_use]
-pub fn check_contents(
-    file: &Elf<'_>,
-    contents: &[SframeSection<'_>],
-    options: &Options,
-    confirm: &dyn Confirm,
-) -> Report {
-    sorted(|found| check_contents_each(file, contents, options, confirm, found))
+impl Default for Checker<'_> {
+    /// A check with the default options.
+    fn default() -> Self {
+        Checker { options: Options::default(), confirm: &Unconfirmed, amd64: None }
+    }
 }
 
-/// Like [`check_contents`], but passes each finding to `found`, like [`check_section_each`].
-pub fn check_contents_each(
-    file: &Elf<'_>,
-    contents: &[SframeSection<'_>],
-    options: &Options,
-    confirm: &dyn Confirm,
-    found: &mut dyn FnMut(Finding),
-) -> Report {
-    let mut run = Run::new(options, confirm, found);
-    let (code, executable) = (CodeMap::of(file.code()), CodeMap::of(file.executable()));
-    run.report.code_bytes = code.size();
-    if contents.is_empty() {
-        // A section says by itself which code it describes.
-        run.report.undecided.extend(missing::code(file));
+impl Checker<'static> {
+    /// A check with these options, without any other source of information about the code.
+    #[must_use]
+    pub fn new(options: &Options) -> Checker<'static> {
+        Checker { options: *options, ..Checker::default() }
     }
-    let dynamic = run.dynamic_relocations(file);
-    let facts = run.facts(file);
-    let surroundings = Surroundings {
-        code: &code,
-        executable: &executable,
-        dynamic: &dynamic,
-        facts: facts.as_ref(),
-    };
-    for sframe in contents {
-        run.check_elf_section(file, sframe, &surroundings);
-    }
-    let further = file.further_sframe_sections();
-    if further > 0 {
-        let reason = format!(
-            "{further} more SFrame sections not checked: a file should have one, and the first {} \
-             were checked",
-            Elf::MOST_SFRAME_SECTIONS
-        );
-        run.report.undecided.push(Undecided { section: None, reason });
-    }
-    run.finish()
 }
 
-/// Checks a set of sections that are to be linked into one, such as those of an archive's members or a linker's inputs.
-/// Each input is a name and the header of a section that [`check_elf`] or [`check_section`] has checked.
-///
-/// The report contains no sections; its findings are about the set.
-#[must_use]
-pub fn check_link_set(inputs: &[(&str, HeaderSummary)], options: &Options) -> Report {
-    sorted(|found| {
-        let mut run = Run::new(options, &Unconfirmed, found);
-        run.apply(None, |check, reporter| {
-            if let Check::LinkSet(check) = check {
-                check(inputs, reporter);
-            }
-        });
+impl<'c> Checker<'c> {
+    /// Asks `confirm` about each row that breaks a warning-level rule about values alone.
+    ///
+    /// If `confirm` agrees with the row, the unusual values are what the code does, and the lint `confirmed-oddity` is
+    /// reported instead of the warning.
+    #[must_use]
+    pub fn confirm(self, confirm: &dyn Confirm) -> Checker<'_> {
+        Checker { options: self.options, confirm, amd64: self.amd64 }
+    }
+
+    /// Asks `length` where AMD64 instructions start. The lint `row-inside-instruction` is not checked in AMD64 code
+    /// without it. Other machines' instructions need no decoder.
+    #[must_use]
+    pub fn amd64_instructions(self, length: InstructionLength) -> Checker<'c> {
+        Checker { amd64: Some(length), ..self }
+    }
+
+    /// Checks the bytes of one section without a file around it.
+    #[must_use]
+    pub fn section(&self, data: &[u8], placement: Placement<'_>) -> Report {
+        sorted(|found| self.section_each(data, placement, found))
+    }
+
+    /// Like [`Checker::section`], but passes each finding to `found` as soon as it is made, so that memory does not
+    /// grow with the number of findings.
+    ///
+    /// Findings arrive in the order of the check: those about the header, about each function and its rows, and about
+    /// the section as a whole. The returned report contains none.
+    pub fn section_each(
+        &self,
+        data: &[u8],
+        placement: Placement<'_>,
+        found: &mut dyn FnMut(Finding),
+    ) -> Report {
+        let mut run = Run::new(self, found);
+        let summary = SectionSummary {
+            index: None,
+            name: ".sframe".to_owned(),
+            address: placement.address,
+            file_offset: 0,
+            size: data.len() as u64,
+            header: None,
+            certain_layout: false,
+            functions: 0,
+            rows: 0,
+            covered_bytes: 0,
+        };
+        run.report.sections.push(summary);
+        let code = CodeMap::unknown();
+        let surroundings =
+            Surroundings { code: &code, executable: &code, dynamic: &[], facts: None };
+        let preamble = PreambleContext { data, endian: placement.endian };
+        let section = Section::parse(data, placement);
+        run.check_section(&preamble, section, FileKind::Bare, &surroundings);
         run.finish()
-    })
+    }
+
+    /// Checks every SFrame section of an ELF file, and the parts of the file that concern them.
+    #[must_use]
+    pub fn elf(&self, file: &Elf<'_>) -> Report {
+        let contents: Vec<_> = file.sframe_contents().collect();
+        sorted(|found| self.contents_each(file, &contents, found))
+    }
+
+    /// Like [`Checker::elf`], for a caller that has read the sections: `contents` are the file's
+    /// [`Elf::sframe_contents`]. It passes each finding to `found`, like [`Checker::section_each`].
+    pub fn contents_each(
+        &self,
+        file: &Elf<'_>,
+        contents: &[SframeSection<'_>],
+        found: &mut dyn FnMut(Finding),
+    ) -> Report {
+        let mut run = Run::new(self, found);
+        let (code, executable) = (CodeMap::of(file.code()), CodeMap::of(file.executable()));
+        run.report.code_bytes = code.size();
+        if contents.is_empty() {
+            // A section says by itself which code it describes.
+            run.report.undecided.extend(missing::code(file));
+        }
+        let dynamic = run.dynamic_relocations(file);
+        let facts = run.facts(file);
+        let surroundings = Surroundings {
+            code: &code,
+            executable: &executable,
+            dynamic: &dynamic,
+            facts: facts.as_ref(),
+        };
+        for sframe in contents {
+            run.check_elf_section(file, sframe, &surroundings);
+        }
+        let further = file.further_sframe_sections();
+        if further > 0 {
+            let reason = format!(
+                "{further} more SFrame sections not checked: a file should have one, and the \
+                 first {} were checked",
+                Elf::MOST_SFRAME_SECTIONS
+            );
+            run.report.undecided.push(Undecided { section: None, reason });
+        }
+        run.finish()
+    }
+
+    /// Checks a set of sections that are to be linked into one, such as those of an archive's members or a linker's
+    /// inputs. Each input is a name and the header of a section that was checked by itself.
+    ///
+    /// The report contains no sections; its findings are about the set.
+    #[must_use]
+    pub fn link_set(&self, inputs: &[(&str, HeaderSummary)]) -> Report {
+        sorted(|found| {
+            let mut run = Run::new(self, found);
+            run.apply(None, |check, reporter| {
+                if let Check::LinkSet(check) = check {
+                    check(inputs, reporter);
+                }
+            });
+            run.finish()
+        })
+    }
 }
 
 /// Runs a check, and returns its report with the findings sorted by section and offset.
@@ -191,44 +228,16 @@ struct Surroundings<'a> {
     facts: Option<&'a FileFacts<'a>>,
 }
 
-/// A check, and the position of its rule in the catalogue.
-#[derive(Clone, Copy)]
-struct Selected {
-    index: usize,
-    check: &'static Check,
-}
-
-/// The rules that apply to a section, by subject.
-struct Selection {
-    function: Vec<Selected>,
-    any_function: Vec<Selected>,
-    row_place: Vec<Selected>,
-    any_row: Vec<Selected>,
-    row_content: Vec<Selected>,
-    unreadable_row: Vec<Selected>,
-    rows_of: Vec<Selected>,
-    /// The position of the rule that replaces a warning about a confirmed row; only if lints are checked.
-    confirmed: Option<usize>,
-    /// Whether every check runs on every function and row.
-    thorough: bool,
-}
-
 struct Run<'o> {
-    options: &'o Options,
-    /// The source that can confirm rows.
-    confirm: &'o dyn Confirm,
+    checker: &'o Checker<'o>,
     collector: Collector<'o>,
     report: Report,
 }
 
 impl<'o> Run<'o> {
-    fn new(
-        options: &'o Options,
-        confirm: &'o dyn Confirm,
-        found: &'o mut dyn FnMut(Finding),
-    ) -> Run<'o> {
-        let collector = Collector::new(CATALOGUE, options.keep, found);
-        Run { options, confirm, collector, report: Report::default() }
+    fn new(checker: &'o Checker<'o>, found: &'o mut dyn FnMut(Finding)) -> Run<'o> {
+        let collector = Collector::new(CATALOGUE, checker.options.keep, found);
+        Run { checker, collector, report: Report::default() }
     }
 
     fn finish(mut self) -> Report {
@@ -259,8 +268,8 @@ impl<'o> Run<'o> {
 
     /// The rest of the file, which only lints use.
     fn facts<'a>(&mut self, elf: &'a Elf<'a>) -> Option<FileFacts<'a>> {
-        elf.sframe_sections().next().filter(|_| self.options.pedantic)?;
-        let (facts, error) = FileFacts::of(elf);
+        elf.sframe_sections().next().filter(|_| self.checker.options.pedantic)?;
+        let (facts, error) = FileFacts::of(elf, self.checker.amd64);
         if let Some(error) = error {
             self.undecided(format!("symbols not compared: {error}"));
         }
@@ -298,7 +307,9 @@ impl<'o> Run<'o> {
         }
         let kind = match elf.kind() {
             ElfKind::Relocatable => FileKind::Relocatable,
-            ElfKind::Executable | ElfKind::Shared | ElfKind::Other(_) => FileKind::Linked,
+            ElfKind::Executable | ElfKind::Shared | ElfKind::Core | ElfKind::Other(_) => {
+                FileKind::Linked
+            }
         };
         if let Err(error) = &sframe.relocations {
             self.undecided(format!("relocations of the section not checked: {error}"));
@@ -380,10 +391,10 @@ impl<'o> Run<'o> {
     }
 
     fn check_functions(&mut self, whole: &SectionContext<'_>, surroundings: &Surroundings<'_>) {
-        let selection = Selection::of(whole.section, self.options);
+        let selection = Selection::of(whole.section, &self.checker.options);
         let position = self.report.sections.len().checked_sub(1);
         let mut walk =
-            Walk::new(whole, surroundings.executable, &selection, position, self.confirm);
+            Walk::new(whole, surroundings.executable, &selection, position, self.checker.confirm);
         let surveyed = walk.survey();
         // Rows that belong to another function read as nonsense. The overlap is the actual defect.
         let suspects = surveyed.extents.sharing_rows();
@@ -412,7 +423,7 @@ impl<'o> Run<'o> {
     /// and ABI run.
     fn apply(&mut self, section: Option<&Section<'_>>, run: impl Fn(&Check, &mut Reporter<'_>)) {
         let position = self.report.sections.len().checked_sub(1);
-        for (index, entry) in applicable(section, self.options) {
+        for (index, entry) in applicable(section, &self.checker.options) {
             let Some(check) = &entry.check else { continue };
             let mut reporter = Reporter {
                 collector: &mut self.collector,
@@ -433,66 +444,4 @@ impl<'o> Run<'o> {
 fn section_name(section: &ElfSection<'_>) -> String {
     let name = section.name.bytes();
     Text::of(name.get(..64).unwrap_or(name)).to_string()
-}
-
-/// The rules that apply to a section, with their positions in the catalogue.
-fn applicable(
-    section: Option<&Section<'_>>,
-    options: &Options,
-) -> impl Iterator<Item = (usize, &'static Entry)> {
-    let pedantic = options.pedantic;
-    let version = section.map(|section| section.header().version);
-    let abi = section.and_then(|section| section.abi().ok());
-    rules::entries().enumerate().filter(move |(_, Entry { rule, .. })| {
-        let wanted = pedantic || rule.severity > Severity::Lint;
-        let of_version = version
-            .map_or(rule.versions == Versions::ALL, |version| rule.versions.contains(version));
-        let of_abi = abi.map_or(rule.abis == Abis::ALL, |abi| rule.abis.contains(abi));
-        wanted && of_version && of_abi
-    })
-}
-
-impl Selection {
-    fn of(section: &Section<'_>, options: &Options) -> Selection {
-        let mut selection = Selection {
-            function: Vec::new(),
-            any_function: Vec::new(),
-            row_place: Vec::new(),
-            any_row: Vec::new(),
-            row_content: Vec::new(),
-            unreadable_row: Vec::new(),
-            rows_of: Vec::new(),
-            confirmed: None,
-            thorough: options.thorough,
-        };
-        for (index, Entry { rule, check }) in applicable(Some(section), options) {
-            if **rule == CONFIRMED_ODDITY {
-                selection.confirmed = Some(index);
-            }
-            let Some(check) = check else { continue };
-            let level = match check {
-                Check::Function(..) | Check::Attributes(..) => &mut selection.function,
-                Check::AnyFunction(_) => &mut selection.any_function,
-                Check::RowPlace(..) => &mut selection.row_place,
-                Check::AnyRow(_) => &mut selection.any_row,
-                Check::RowContent(_) | Check::RowValues(_) => &mut selection.row_content,
-                Check::UnreadableRow(_) => &mut selection.unreadable_row,
-                Check::RowsOf(_) => &mut selection.rows_of,
-                Check::File(_)
-                | Check::LinkSet(_)
-                | Check::Preamble(_)
-                | Check::Layout(_)
-                | Check::Section(_)
-                | Check::Total(_) => continue,
-            };
-            level.push(Selected { index, check });
-        }
-        selection
-    }
-
-    /// Whether rows that are known to be sound can be skipped. They cannot if a rule must see each row, or all rows of
-    /// a function.
-    fn learns_rows(&self) -> bool {
-        !self.thorough && self.any_row.is_empty() && self.rows_of.is_empty()
-    }
 }

@@ -89,6 +89,8 @@ pub enum ElfKind {
     Executable,
     /// `ET_DYN`: shared libraries and position-independent executables.
     Shared,
+    /// `ET_CORE`: the memory of a process.
+    Core,
     /// Any other type, by number.
     Other(u16),
 }
@@ -258,6 +260,7 @@ impl<'a> Elf<'a> {
                 1 => ElfKind::Relocatable,
                 2 => ElfKind::Executable,
                 3 => ElfKind::Shared,
+                4 => ElfKind::Core,
                 other => ElfKind::Other(other),
             },
             sections,

@@ -29,9 +29,8 @@ pub struct Finding {
     pub function: Option<FunctionId>,
     /// The number of the row in its function, from 0.
     pub row: Option<u32>,
-    /// The code that the finding is about, if that is narrower than the function, or if no SFrame function contains it:
-    /// the first PC and the exclusive end, in the same section.
-    pub code: Option<(CodeAddress, u64)>,
+    /// The code that the finding is about, if that is narrower than the function, or if no SFrame function contains it.
+    pub code: Option<CodeSpan>,
     /// One sentence without a full stop: the fact, then the rule.
     pub message: String,
 }
@@ -45,6 +44,15 @@ pub struct Field {
     pub value: String,
     /// The values that would be right, as text.
     pub allowed: String,
+}
+
+/// A range of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodeSpan {
+    /// The first PC.
+    pub start: CodeAddress,
+    /// The exclusive end: like `start.address`, an address or an offset in the same section.
+    pub end: u64,
 }
 
 /// The function that a finding is about.
@@ -110,8 +118,10 @@ pub struct HeaderSummary {
     pub abi: Option<Abi>,
     /// The byte order.
     pub endian: Endian,
-    /// The fixed offsets of FP and RA from the CFA; 0 if not fixed.
-    pub fixed_offsets: (i8, i8),
+    /// The fixed offset of FP from the CFA; 0 if not fixed.
+    pub fixed_fp_offset: i8,
+    /// The fixed offset of RA from the CFA; 0 if not fixed.
+    pub fixed_ra_offset: i8,
 }
 
 impl HeaderSummary {
@@ -122,7 +132,8 @@ impl HeaderSummary {
             flags: header.flags,
             abi: section.abi().ok(),
             endian: section.endian(),
-            fixed_offsets: (header.cfa_fixed_fp_offset, header.cfa_fixed_ra_offset),
+            fixed_fp_offset: header.cfa_fixed_fp_offset,
+            fixed_ra_offset: header.cfa_fixed_ra_offset,
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Reads, checks and writes SFrame, the compact stack-trace section (`.sframe`) of ELF files.
 //!
-//! There are three layers, and each can be used without the later ones:
+//! There are three layers, and each can be used without the later ones. No feature is on by default:
 //!
 //! 1. [`Section`] reads the bytes of a section of any version (1, 2, 3), machine and byte order. It borrows, allocates
 //!    nothing, never panics, and yields functions and rows in the vocabulary of [`unwind`]. It needs neither the
 //!    standard library nor an allocator.
-//! 2. `rules` is the catalogue of rules for a section and the file around it, and `check` applies them to a file or to
-//!    the bytes of a section (feature `elf`).
+//! 2. `elf` finds the sections of a file and applies their relocations (feature `elf`). `rules` is the catalogue of
+//!    rules for a section and the file around it, and `check` applies them to a file or to the bytes of a section
+//!    (feature `rules`).
 //! 3. `write` writes sections (feature `alloc`) and ELF files around them (feature `write-elf`), both valid and
 //!    deliberately invalid ones.
 //!
@@ -37,18 +38,18 @@ extern crate alloc;
 extern crate std;
 
 pub mod abi;
-#[cfg(feature = "elf")]
+#[cfg(feature = "rules")]
 pub mod check;
 #[cfg(feature = "elf")]
 pub mod elf;
-#[cfg(feature = "elf")]
+#[cfg(feature = "rules")]
 pub mod finding;
-#[cfg(feature = "elf")]
+#[cfg(feature = "rules")]
 pub mod page;
-#[cfg(feature = "elf")]
+#[cfg(feature = "rules")]
 pub mod rules;
 pub mod section;
-#[cfg(feature = "elf")]
+#[cfg(feature = "rules")]
 mod subject;
 pub mod text;
 pub mod unwind;

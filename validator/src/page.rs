@@ -128,38 +128,6 @@ pub struct Page {
     pub example: &'static str,
 }
 
-impl Rule {
-    /// A rule for sections of every version and ABI that another crate checks. It is not in the
-    /// [`CATALOGUE`](crate::rules::CATALOGUE) of this crate.
-    ///
-    /// ```
-    /// use sframe_validator::page::{Group, Page, Rule, Severity};
-    ///
-    /// static RULE: Rule = Rule::elsewhere(
-    ///     "cfa-mismatch",
-    ///     Group::Comparison,
-    ///     Severity::Error,
-    ///     Page {
-    ///         summary: "rows give the same CFA as CFI",
-    ///         consequence: "Unwinders lose the stack.",
-    ///         remedy: "Correct the row.",
-    ///         source: "V3 2.4",
-    ///         example: "",
-    ///     },
-    /// );
-    /// assert_eq!(RULE.name, "cfa-mismatch");
-    /// ```
-    #[must_use]
-    pub const fn elsewhere(
-        name: &'static str,
-        group: Group,
-        severity: Severity,
-        page: Page,
-    ) -> Rule {
-        Rule { name, group, severity, versions: Versions::ALL, abis: Abis::ALL, page }
-    }
-}
-
 impl PartialEq for Rule {
     fn eq(&self, other: &Rule) -> bool {
         self.name == other.name

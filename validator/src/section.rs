@@ -28,7 +28,7 @@ pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Version};
 pub use interpret::{Control, RowLayout, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
 pub use placement::{Placement, StartRelocation, Starts};
 pub use plain::{PlainRow, PlainRows};
-#[cfg(feature = "elf")]
+#[cfg(feature = "rules")]
 pub(crate) use row::ShortRow;
 pub use row::{FrameRowEntry, FreType, RowInfo, Words};
 pub use rows::{RowBudget, Rows};

@@ -7,7 +7,7 @@
 mod host;
 
 use host::{Host, Section};
-use sframe_validator::check::{Options, check_elf};
+use sframe_validator::check::Checker;
 use sframe_validator::elf::{Elf, ElfKind, PF_R, PF_X, PT_LOAD, SHT_NOBITS, SHT_PROGBITS, Segment};
 use sframe_validator::finding::{Report, SectionSummary};
 use sframe_validator::unwind::CodeAddress;
@@ -24,7 +24,7 @@ fn file(change: impl FnOnce(&mut Host)) -> Vec<u8> {
 }
 
 fn code_bytes(data: &[u8]) -> u64 {
-    check_elf(&Elf::parse(data).expect("readable"), &Options::default()).code_bytes
+    Checker::default().elf(&Elf::parse(data).expect("readable")).code_bytes
 }
 
 fn text(change: impl FnOnce(&mut SectionHeader)) -> Vec<u8> {
@@ -62,7 +62,7 @@ fn sizes_that_wrap_are_not_added_up() {
 #[test]
 fn functions_without_bytes_are_in_executable_memory() {
     let data = sframe_corpus::read("golden/2.47.50/x86_64/sizes.so");
-    let report = check_elf(&Elf::parse(&data).expect("readable"), &Options::default());
+    let report = Checker::default().elf(&Elf::parse(&data).expect("readable"));
     assert_eq!((report.code_bytes, report.findings.len()), (0x61, 0));
     assert!(report.covered_bytes() <= 0x61, "{}", report.covered_bytes());
 }

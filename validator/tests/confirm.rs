@@ -9,7 +9,7 @@ mod host;
 use std::cell::RefCell;
 
 use host::{SFRAME, TEXT};
-use sframe_validator::check::{Confirm, Options, check_elf_confirmed, check_section};
+use sframe_validator::check::{Checker, Confirm, Options};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Keep, Report};
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
@@ -63,7 +63,7 @@ fn odd_twice() -> Vec<u8> {
 }
 
 fn check(data: &[u8], options: &Options, witness: &Witness) -> Report {
-    check_elf_confirmed(&Elf::parse(data).expect("readable"), options, witness)
+    Checker::new(options).confirm(witness).elf(&Elf::parse(data).expect("readable"))
 }
 
 fn counts(report: &Report) -> Vec<(&'static str, u64)> {
@@ -154,7 +154,7 @@ fn s390x_slots_are_in_the_save_area_or_below_it() {
         let saved = Frame { fp: Recovery::AtCfa(slot), ..frame(Abi::S390x, cfa) };
         builder.function(FunctionBuilder::new(0x1000, 16).row(0, saved));
         let bytes = builder.build().expect("it fits").bytes;
-        counts(&check_section(&bytes, Placement::at(0), &Options::default()))
+        counts(&Checker::default().section(&bytes, Placement::at(0)))
     };
     let outside = [("slot-outside-frame", 1)];
     assert_eq!(found(160, -8), []);

@@ -13,7 +13,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use sframe_validator::check::{Options, check_elf};
+use sframe_validator::check::{Checker, Options};
 use sframe_validator::elf::{Elf, ElfKind, SymbolTable};
 use sframe_validator::finding::{Keep, Report};
 use sframe_validator::rules::Severity;
@@ -382,7 +382,7 @@ fn only_the_producers_own_errors_are_found() {
         if elf.sframe_sections().next().is_none() {
             continue;
         }
-        let report = check_elf(&elf, &Options::default());
+        let report = Checker::default().elf(&elf);
         let errors = report.counts.iter().filter(|(rule, _)| rule.severity == Severity::Error);
         let errors: BTreeSet<_> = errors.map(|(rule, _)| rule.name).collect();
         let expected: BTreeSet<_> = true_defects(&name).iter().copied().collect();
@@ -401,7 +401,7 @@ fn shortcuts_hide_no_finding() {
         let quick = Options { keep: Keep::All, ..Options::default() };
         let thorough = Options { thorough: true, ..quick };
         let messages = |options| {
-            let report = check_elf(&elf, options);
+            let report = Checker::new(options).elf(&elf);
             report.findings.iter().map(|f| f.message.clone()).collect::<Vec<_>>()
         };
         assert_eq!(messages(&quick), messages(&thorough), "{name}");
@@ -411,12 +411,12 @@ fn shortcuts_hide_no_finding() {
 #[test]
 fn without_section_headers_the_segment_leads_to_the_section() {
     let mut data = std::fs::read(golden().join("mold/x86_64/shared.so")).expect("readable");
-    let whole = check_elf(&Elf::parse(&data).expect("headers"), &Options::default());
+    let whole = Checker::default().elf(&Elf::parse(&data).expect("headers"));
     let none = |tables: &mut claims::Tables| {
         (tables.sections_offset, tables.section_count, tables.names_index) = (0, 0, 0);
     };
     claims::tables(&mut data, none).expect("a file");
-    let bare = check_elf(&Elf::parse(&data).expect("headers"), &Options::default());
+    let bare = Checker::default().elf(&Elf::parse(&data).expect("headers"));
     let counts = |report: &Report| {
         let [section] = &report.sections[..] else { panic!("{:?}", report.sections) };
         (section.functions, section.rows, section.size, section.covered_bytes)

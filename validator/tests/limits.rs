@@ -32,7 +32,7 @@ mod shortcuts;
 mod sound;
 
 use sframe_validator::Placement;
-use sframe_validator::check::{Options, check_elf, check_section};
+use sframe_validator::check::{Checker, Options};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Finding, Keep, Report};
 
@@ -40,9 +40,10 @@ use sframe_validator::finding::{Finding, Keep, Report};
 fn check(data: &[u8]) -> Report {
     let options = Options { pedantic: true, keep: Keep::All, thorough: false };
     if Elf::is_elf(data) {
-        check_elf(&Elf::parse(data).expect("headers can be read"), &options)
+        let checker = Checker::new(&options).amd64_instructions(sound::instruction_length);
+        checker.elf(&Elf::parse(data).expect("headers can be read"))
     } else {
-        check_section(data, Placement::at(0), &options)
+        Checker::new(&options).section(data, Placement::at(0))
     }
 }
 

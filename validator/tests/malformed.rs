@@ -26,9 +26,7 @@ mod sound;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use sframe_validator::check::{
-    Confirm, Options, check_elf_confirmed, check_link_set, check_section,
-};
+use sframe_validator::check::{Checker, Confirm, Options};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Finding, Keep, Report};
 use sframe_validator::rules::{CATALOGUE, Rule, Severity};
@@ -74,9 +72,12 @@ fn check(data: &[u8], options: &Options) -> Report {
     if data.starts_with(b"!<arch>") {
         check_archive(data, options)
     } else if Elf::is_elf(data) {
-        check_elf_confirmed(&Elf::parse(data).expect("headers can be read"), options, &EhFrame)
+        Checker::new(options)
+            .confirm(&EhFrame)
+            .amd64_instructions(sound::instruction_length)
+            .elf(&Elf::parse(data).expect("headers can be read"))
     } else {
-        check_section(data, Placement::at(0), options)
+        Checker::new(options).section(data, Placement::at(0))
     }
 }
 
@@ -101,7 +102,7 @@ fn check_archive(data: &[u8], options: &Options) -> Report {
         let name = str::from_utf8(member.name()).expect("ASCII");
         headers.push((name, report.sections[0].header.expect("readable")));
     }
-    check_link_set(&headers, options)
+    Checker::new(options).link_set(&headers)
 }
 
 fn broken_rules(report: &Report) -> BTreeSet<&'static str> {
@@ -179,7 +180,7 @@ fn a_row_out_of_order_after_skipped_rows_is_reported() {
         builder.function(rows.fold(function, |function, start| function.raw_row(start, 3, &[8])));
     }
     let bytes = builder.build().expect("fits").bytes;
-    let report = check_section(&bytes, Placement::at(0), &Options::default());
+    let report = Checker::default().section(&bytes, Placement::at(0));
     let place =
         |finding: &Finding| (finding.rule.name, finding.function.map(|f| f.index), finding.row);
     let found: Vec<_> = report.findings.iter().map(place).collect();
@@ -269,7 +270,7 @@ fn a_missing_row_after_attributes_is_truncated() {
     let path = sframe_corpus::corpus().join("regressions/row-missing-behind-attributes.sframe");
     let data = std::fs::read(path).expect("readable");
     assert_eq!(data.len(), 0x31);
-    let report = check_section(&data, Placement::at(0), &Options::default());
+    let report = Checker::default().section(&data, Placement::at(0));
     let [finding] = report.findings.as_slice() else { panic!("{:?}", report.findings) };
     assert_eq!(
         (finding.rule.name, finding.offset, finding.row),
@@ -285,7 +286,7 @@ fn a_gap_is_not_mistaken_for_another_version() {
     builder.with(|fields| fields.gap_before_rows = vec![0; 8]);
     builder.function(sound::first(Abi::Amd64, 0x1000)).function(sound::second(Abi::Amd64, 0x1010));
     let built = builder.build().expect("it can be built");
-    let report = check_section(&built.bytes, Placement::at(0), &Options::default());
+    let report = Checker::default().section(&built.bytes, Placement::at(0));
     let rules: Vec<_> = report.counts.iter().map(|(rule, _)| rule.name).collect();
     assert_eq!(rules, ["subsection-gap"]);
 }

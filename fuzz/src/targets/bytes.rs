@@ -1,7 +1,7 @@
 //! Reads bytes, applies the rules and looks up rows. Nothing panics, the work is limited by the bytes, and different
 //! ways to read the same place give the same result.
 
-use sframe_validator::check::{Options, check_section};
+use sframe_validator::check::{Checker, Options};
 use sframe_validator::finding::Report;
 use sframe_validator::section::Function;
 use sframe_validator::unwind::CodeAddress;
@@ -28,7 +28,7 @@ pub fn run(data: &[u8]) {
             look_up(&section);
         }
         let options = Options { pedantic: true, ..Options::default() };
-        bounded(&check_section(data, placement, &options), data.len());
+        bounded(&Checker::new(&options).section(data, placement), data.len());
     }
     shortcuts(data);
 }
@@ -83,8 +83,8 @@ fn wraps(function: &Function<'_>) -> bool {
 /// Applies the rules with and without their shortcuts, which must give the same findings.
 fn shortcuts(data: &[u8]) {
     let thorough = Options { thorough: true, ..Options::default() };
-    let quick = check_section(data, Placement::at(0), &Options::default());
-    let thorough = check_section(data, Placement::at(0), &thorough);
+    let quick = Checker::default().section(data, Placement::at(0));
+    let thorough = Checker::new(&thorough).section(data, Placement::at(0));
     assert_eq!(quick.counts, thorough.counts);
     bounded(&quick, data.len());
 }

@@ -15,6 +15,7 @@ use sframe_input::SectionSource;
 use sframe_input::archive::{self, Content};
 use sframe_oracle::account::{self, Witnesses, account_each};
 use sframe_oracle::cfi::Cfi;
+use sframe_oracle::code::amd64_instruction_length;
 use sframe_oracle::compare::{CfiConfirms, Sums, compare};
 use sframe_oracle::debug_file;
 use sframe_oracle::diff::{Change, Matching, Set, diff};
@@ -26,7 +27,7 @@ use sframe_scan::describe::{
 };
 use sframe_synthesis::{Encoding, Place, forecast, synthesize};
 use sframe_validator::Section;
-use sframe_validator::check::{Options, check_elf, check_elf_confirmed, check_link_set};
+use sframe_validator::check::{Checker, Options};
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::finding::Finding;
 use sframe_validator::rules::Severity;
@@ -48,22 +49,24 @@ pub fn run(data: &[u8]) {
         bytes += data.len();
         file(data);
         let Ok(elf) = Elf::parse(data) else { continue };
-        let sections = check_elf(&elf, &Options::default()).sections;
+        let sections = Checker::default().elf(&elf).sections;
         headers.extend(sections.first().and_then(|section| section.header));
     }
     assert!(bytes <= data.len());
     let inputs: Vec<_> = headers.into_iter().map(|header| ("member", header)).collect();
-    let report = check_link_set(&inputs, &Options::default());
+    let report = Checker::default().link_set(&inputs);
     let record = checked(report, &[], &Names::of(None), Comparison::default());
     render(Record { status: Status::Archive, ..record });
 }
 
 fn file(data: &[u8]) {
     let Ok(elf) = Elf::parse(data) else { return };
-    let quick = check_elf(&elf, &Options::default());
-    let thorough = check_elf(&elf, &Options { thorough: true, ..Options::default() });
+    let quick = Checker::default().elf(&elf);
+    let thorough = Checker::new(&Options { thorough: true, ..Options::default() }).elf(&elf);
     assert_eq!(quick.counts, thorough.counts);
-    let report = check_elf(&elf, &Options { pedantic: true, ..Options::default() });
+    let report = Checker::new(&Options { pedantic: true, ..Options::default() })
+        .amd64_instructions(amd64_instruction_length)
+        .elf(&elf);
     let contents: Vec<_> = elf.sframe_contents().collect();
     let sources: Vec<_> = contents.iter().flat_map(SectionSource::of).collect();
     own_debug_file(&elf, data);
@@ -131,10 +134,10 @@ fn compared(
 fn confirmed(elf: &Elf<'_>, cfi: &[Cfi<'_>]) {
     let pedantic = Options { pedantic: true, ..Options::default() };
     let thorough = Options { thorough: true, ..pedantic };
-    let quick = check_elf_confirmed(elf, &pedantic, &CfiConfirms::new(cfi));
-    let thorough = check_elf_confirmed(elf, &thorough, &CfiConfirms::new(cfi));
+    let quick = Checker::new(&pedantic).confirm(&CfiConfirms::new(cfi)).elf(elf);
+    let thorough = Checker::new(&thorough).confirm(&CfiConfirms::new(cfi)).elf(elf);
     assert_eq!(quick.counts, thorough.counts);
-    let alone = check_elf(elf, &pedantic);
+    let alone = Checker::new(&pedantic).elf(elf);
     for (rule, count) in quick.counts.iter().filter(|(rule, _)| rule.severity > Severity::Lint) {
         let without = alone.counts.iter().find(|(known, _)| known == rule);
         assert!(without.is_some_and(|(_, without)| count <= without), "{}", rule.name);

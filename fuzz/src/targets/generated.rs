@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use sframe_input::SectionSource;
-use sframe_validator::check::{Options, check_elf, check_section};
+use sframe_validator::check::Checker;
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Report;
 use sframe_validator::rules::Severity;
@@ -34,16 +34,16 @@ pub fn check_plan(plan: &Plan, warned: bool) {
     let built = plan.build().unwrap_or_else(|error| panic!("{error}: {plan:#?}"));
     let relocations = plan.relocations(&built);
     let placement = plan.placement(&relocations);
-    silent(&check_section(&built.bytes, placement, &Options::default()), &plan.warnings(warned));
+    silent(&Checker::default().section(&built.bytes, placement), &plan.warnings(warned));
     if plan.fits_file() {
         let file = file(plan, &built.bytes);
         let elf = Elf::parse(&file).expect("a valid file");
-        silent(&check_elf(&elf, &Options::default()), &plan.warnings_in_file(warned));
+        silent(&Checker::default().elf(&elf), &plan.warnings_in_file(warned));
     }
     if plan.fits_object() {
         let file = object(plan, &built.bytes, &relocations);
         let elf = Elf::parse(&file).expect("a valid object");
-        silent(&check_elf(&elf, &Options::default()), &plan.warnings_in_object(warned));
+        silent(&Checker::default().elf(&elf), &plan.warnings_in_object(warned));
         let content = elf.sframe_contents().next().expect("a section");
         let source = SectionSource::of(&content).expect("a valid section");
         read(plan, &source.section.expect("a valid header"));

@@ -1,7 +1,7 @@
 //! Sections with a defect: a rule that the defect declares reports it, and nothing panics. Sections stored in another
 //! way: no row changes.
 
-use sframe_validator::check::{Options, check_section};
+use sframe_validator::check::Checker;
 use sframe_validator::{Placement, Section};
 
 use crate::generate::{Configuration, Plan};
@@ -51,7 +51,7 @@ pub fn defect_is_reported(defect: &Defect, sound: &StoredSection, random: &mut S
     }
     let bytes = parts.bytes();
     let placement = Placement::at(sound.address).with_endian(Some(sound.endian));
-    let report = check_section(&bytes, placement, &Options::default());
+    let report = Checker::default().section(&bytes, placement);
     let is_reported = report.counts.iter().any(|(rule, _)| defect.noticed_by.contains(&rule.name));
     assert!(
         is_reported,

@@ -12,7 +12,7 @@ mod tally;
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use sframe_validator::check::{Options, check_section};
+use sframe_validator::check::Checker;
 use sframe_validator::rules::Severity;
 use sframe_validator::section::MAGIC;
 use sframe_validator::{Placement, Section};
@@ -125,7 +125,7 @@ fn differences<'a>(
 
 /// Whether there are no error-level findings, and nothing is undecided.
 fn is_sound(data: &[u8], placement: Placement<'_>) -> bool {
-    let report = check_section(data, placement, &Options::default());
+    let report = Checker::default().section(data, placement);
     report.undecided.is_empty()
         && report.counts.iter().all(|(rule, _)| rule.severity != Severity::Error)
 }

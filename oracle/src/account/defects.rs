@@ -1,6 +1,6 @@
 //! Findings about defects of the CFI itself.
 
-use sframe_validator::finding::Finding;
+use sframe_validator::finding::{CodeSpan, Finding};
 use sframe_validator::rules::Rule;
 
 use super::tally::Tally;
@@ -67,6 +67,7 @@ pub(super) fn of_function(
         let (name, offset) = (function.cfi().name(), function.offset());
         let message = format!("{name}+{:#x}: {} (FDE at {offset:#x})", error.offset, error.kind);
         let end = function.start().address.saturating_add(function.size());
-        findings.push(Finding { code: Some((function.start(), end)), ..about_file(rule, message) });
+        let code = Some(CodeSpan { start: function.start(), end });
+        findings.push(Finding { code, ..about_file(rule, message) });
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use sframe_validator::Section;
-use sframe_validator::finding::{Finding, Keep};
+use sframe_validator::finding::{CodeSpan, Finding, Keep};
 use sframe_validator::rules::Rule;
 use sframe_validator::unwind::{CodeAddress, Frame};
 
@@ -334,7 +334,7 @@ impl Case<'_> {
             bytes: bytes.unwrap_or_default(),
             function: id,
             row: row.map(|row| row.number),
-            code: Some((self.start, self.end)),
+            code: Some(CodeSpan { start: self.start, end: self.end }),
             ..about_file(self.rule, self.message(section, id.and_then(|id| id.start), row))
         }
     }

@@ -1,7 +1,7 @@
 //! Collects the results of the sweep.
 
 use sframe_validator::elf::Elf;
-use sframe_validator::finding::Finding;
+use sframe_validator::finding::{CodeSpan, Finding};
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Section, Version};
 
@@ -194,7 +194,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     ) -> Finding {
         let mut finding = defects::about_file(rule, message);
         let start = CodeAddress { section: range.section, address: range.start };
-        finding.code = Some((start, range.end));
+        finding.code = Some(CodeSpan { start, end: range.end });
         if let Some(Statement { function, .. }) = range.sframe
             && let Ok(number) = usize::try_from(function.section)
             && let Some(section) = self.sections.get(number)

@@ -50,6 +50,15 @@ fn decoder(code: &[u8]) -> iced_x86::Decoder<'_> {
     iced_x86::Decoder::new(64, code, DecoderOptions::NONE)
 }
 
+/// The length in bytes of the AMD64 instruction at the start of `code`; `None` if there is none.
+///
+/// For [`Checker::amd64_instructions`](sframe_validator::check::Checker::amd64_instructions).
+#[must_use]
+pub fn instruction_length(code: &[u8]) -> Option<usize> {
+    let instruction = decoder(code).decode();
+    (!instruction.is_invalid()).then(|| instruction.len())
+}
+
 impl<'c> Decoder<'c> for Amd64<'c> {
     #[inline]
     fn decode(

@@ -321,11 +321,12 @@ mod tests {
             let file = std::fs::read(&path).expect("readable");
             let Ok(elf) = Elf::parse(&file) else { continue };
             let Ok(cfi) = Cfi::load_all(&elf) else { continue };
-            let sections: Vec<_> = elf
-                .sframe_sections()
-                .filter_map(|header| {
-                    let placement = Placement::at(header.address).with_abi(elf.abi());
-                    Section::parse(elf.section_data(header).ok()?, placement).ok()
+            let contents: Vec<_> = elf.sframe_contents().collect();
+            let sections: Vec<_> = contents
+                .iter()
+                .filter_map(|sframe| {
+                    let placement = sframe.placement().ok()?.with_abi(elf.abi());
+                    Section::parse(sframe.data.ok()?, placement).ok()
                 })
                 .collect();
             let places = Places::of(&sections);

@@ -18,10 +18,10 @@ use gimli::{
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationKind};
 use sframe_oracle::account::{Account, Options, Witnesses, account};
 use sframe_oracle::cfi::{Cfi, CfiError, CfiErrorKind, Fde, Kind, RowContext};
-use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
+use sframe_validator::Section;
+use sframe_validator::elf::Elf;
 use sframe_validator::finding::Keep;
 use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery, Row};
-use sframe_validator::{Placement, Section};
 
 type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
@@ -71,19 +71,12 @@ pub fn golden_files() -> Vec<PathBuf> {
 /// Calls `with` with the parts of a file.
 pub fn open<T>(data: &[u8], with: impl FnOnce(&Elf<'_>, &[Section<'_>], &[Cfi<'_>]) -> T) -> T {
     let elf = Elf::parse(data).expect("ELF");
-    let headers: Vec<_> = elf.sframe_sections().copied().collect();
-    let starts = headers.iter().map(|header| RelocationTable::load(&elf, header.index));
-    let starts: Vec<_> = starts.map(|table| table.expect("readable").starts()).collect();
-    let sections: Vec<_> = headers
+    let contents: Vec<_> = elf.sframe_contents().collect();
+    let sections: Vec<_> = contents
         .iter()
-        .zip(&starts)
-        .filter_map(|(header, starts)| {
-            let placement = match elf.kind() {
-                ElfKind::Relocatable => Placement::relocated(starts),
-                _ => Placement::at(header.address),
-            };
-            let bytes = elf.section_data(header).expect("in the file");
-            Section::parse(bytes, placement.with_abi(elf.abi())).ok()
+        .filter_map(|sframe| {
+            let placement = sframe.placement().expect("readable").with_abi(elf.abi());
+            Section::parse(sframe.data.expect("in the file"), placement).ok()
         })
         .collect();
     let cfi = Cfi::load_all(&elf).expect("readable");

@@ -69,7 +69,9 @@ impl Object {
             ElfKind::Relocatable => InputKind::Object,
             ElfKind::Shared => InputKind::Shared,
             ElfKind::Executable => return Err(Refusal::Obstacle(ObstacleKind::Executable)),
-            ElfKind::Other(_) => return Err(Refusal::Obstacle(ObstacleKind::OtherType)),
+            ElfKind::Core | ElfKind::Other(_) => {
+                return Err(Refusal::Obstacle(ObstacleKind::OtherType));
+            }
         };
         let mut input = Input {
             name: name.to_owned(),

@@ -329,7 +329,6 @@ impl Header<'_> {
     /// The record of a header.
     #[must_use]
     pub fn of(header: &HeaderSummary) -> Header<'static> {
-        let (fixed_fp_offset, fixed_ra_offset) = header.fixed_offsets;
         Header {
             version: header.version.number(),
             flags: header.flags.0,
@@ -339,8 +338,8 @@ impl Header<'_> {
                 Endian::Big => "big",
             }
             .into(),
-            fixed_fp_offset,
-            fixed_ra_offset,
+            fixed_fp_offset: header.fixed_fp_offset,
+            fixed_ra_offset: header.fixed_ra_offset,
         }
     }
 }
@@ -355,7 +354,8 @@ impl Header<'_> {
             flags: Flags(self.flags),
             abi: abi.and_then(|name| ABIS.into_iter().find(|abi| abi.name() == name.as_str())),
             endian: if &*self.endian == "big" { Endian::Big } else { Endian::Little },
-            fixed_offsets: (self.fixed_fp_offset, self.fixed_ra_offset),
+            fixed_fp_offset: self.fixed_fp_offset,
+            fixed_ra_offset: self.fixed_ra_offset,
         })
     }
 }

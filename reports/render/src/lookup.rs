@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::Serialize;
 use sframe_oracle::code::Code;
 use sframe_oracle::compare::look_up;
-use sframe_validator::check::{Unconfirmed, check_contents};
+use sframe_validator::check::Checker;
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::CodeAddress;
 
@@ -24,9 +24,6 @@ use sframe_record::{Address, Instruction, SourceLine, Text, UnwindTable, Wrong};
 use sframe_scan::describe::DebugSections;
 use sframe_scan::{CheckOptions, sections, table_of, with_tables};
 pub use text::write as write_text;
-
-/// `ET_CORE` (gABI, ELF header).
-const CORE_DUMP: ElfKind = ElfKind::Other(4);
 
 /// The answers to a look-up; `lookup --format json` writes them.
 #[derive(Debug, Serialize)]
@@ -263,7 +260,7 @@ pub fn look_up_file(
         return Err("an archive: extract the member to look at".to_owned());
     }
     let elf = Elf::parse(&data).map_err(|error| error.to_string())?;
-    if elf.kind() == CORE_DUMP {
+    if elf.kind() == ElfKind::Core {
         let name = printable_path(path);
         return Err(format!("a core dump: `sframe-check walk {name}` shows its stacks"));
     }
@@ -281,7 +278,7 @@ fn look_up_elf(
     let contents: Vec<_> = elf.sframe_contents().collect();
     let sources: Vec<SectionSource<'_>> =
         contents.iter().map(SectionSource::of).filter_map(Result::ok).collect();
-    let report = check_contents(elf, &contents, &options.validator, &Unconfirmed);
+    let report = Checker::new(&options.validator).contents_each(elf, &contents, &mut |_| ());
     let reasons = report.undecided.iter().map(|undecided| undecided.reason.clone());
     let mut undecided: Vec<String> = reasons.collect();
     // Sections whose bytes or relocations cannot be read have no source.

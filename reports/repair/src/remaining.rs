@@ -7,7 +7,7 @@ use sframe_defects::RowDefects;
 use sframe_oracle::account::{self, Witnesses, account_each};
 use sframe_oracle::cfi::{Cfi, CfiSource};
 use sframe_validator::Section;
-use sframe_validator::check::{Options, check_elf};
+use sframe_validator::check::Checker;
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Keep;
 use sframe_validator::page::Severity;
@@ -84,7 +84,7 @@ pub fn remaining(file: &[u8]) -> Result<Vec<Remaining>, RepairError> {
 /// The same, with the CFI.
 pub(crate) fn of(elf: &Elf<'_>, cfi: &[Cfi<'_>]) -> Result<Vec<Remaining>, RepairError> {
     let mut remaining = contradictions(elf, cfi)?;
-    let report = check_elf(elf, &Options::default());
+    let report = Checker::default().elf(elf);
     for (rule, count) in &report.counts {
         let first = report.findings.iter().find(|finding| finding.rule.name == rule.name);
         if let Some(first) = first.filter(|_| rule.severity == Severity::Error) {

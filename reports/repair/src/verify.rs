@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{Sums, compare};
-use sframe_validator::check::{Options, check_elf, check_section};
+use sframe_validator::check::{Checker, Options};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Report;
 use sframe_validator::section::StartRelocation;
@@ -50,12 +50,14 @@ fn check_findings(
     let names = |report: &Report| -> Vec<&'static str> {
         report.findings.iter().map(|finding| finding.rule.name).collect()
     };
-    let mut allowed: HashSet<&str> = names(&check_elf(before, &options)).into_iter().collect();
+    let mut allowed: HashSet<&str> =
+        names(&Checker::new(&options).elf(before)).into_iter().collect();
     for part in parts {
         let at = Placement::at(place.header.address.wrapping_add(part.offset));
-        allowed.extend(names(&check_section(part.data, at.with_abi(before.abi()), &options)));
+        allowed
+            .extend(names(&Checker::new(&options).section(part.data, at.with_abi(before.abi()))));
     }
-    let report = check_elf(after, &options);
+    let report = Checker::new(&options).elf(after);
     match report.findings.iter().find(|finding| !allowed.contains(finding.rule.name)) {
         None => Ok(()),
         Some(new) => {

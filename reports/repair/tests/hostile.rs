@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use sframe_corpus::{corpus, files, golden, read};
 use sframe_repair::{Change, RepairError, repair};
-use sframe_validator::check::{Options, check_elf};
+use sframe_validator::check::Checker;
 use sframe_validator::elf::{Elf, PT_GNU_SFRAME};
 
 /// No malformed file makes the repair panic, and what it returns breaks no other rules than the file did. Bytes and sizes
@@ -100,7 +100,7 @@ fn files_of_gnu_ld_keep_their_functions() {
             "{name}"
         );
         assert_eq!(repaired.lost, [], "{name}");
-        let functions = |elf: &Elf<'_>| check_elf(elf, &Options::default()).sections[0].functions;
+        let functions = |elf: &Elf<'_>| Checker::default().elf(elf).sections[0].functions;
         println!("{name}: {:?}", repaired.changes);
         let emptied = repaired
             .changes

@@ -6,7 +6,7 @@ use sframe_oracle::compare::{AfterCall, CallSite, Range, SiteSums, call_sites, l
 use sframe_oracle::rules::WRONG_FRAME_AFTER_CALL;
 use sframe_record::{CallSites, SiteCounts};
 use sframe_validator::elf::Elf;
-use sframe_validator::finding::{Finding, Keep};
+use sframe_validator::finding::{CodeSpan, Finding, Keep};
 use sframe_validator::unwind::{CodeAddress, Frame, Named};
 use sframe_validator::{Abi, Section};
 
@@ -51,7 +51,7 @@ pub(super) fn examine(
             field: None,
             function: None,
             row: None,
-            code: Some((site.call, site.return_address)),
+            code: Some(CodeSpan { start: site.call, end: site.return_address }),
             message: format!(
                 "at the return address {place:#x} of this call, {name} has the frame of {whose}{frames}"
             ),

@@ -4,10 +4,11 @@ use std::cell::OnceCell;
 
 use sframe_oracle::account::{self, Account, Witnesses, account_each};
 use sframe_oracle::cfi::Cfi;
+use sframe_oracle::code::amd64_instruction_length;
 use sframe_oracle::compare::CfiConfirms;
 use sframe_oracle::rules::WRONG_FRAME_AFTER_CALL;
 use sframe_validator::Section;
-use sframe_validator::check::{Confirm, Options, check_contents_each};
+use sframe_validator::check::{Checker, Confirm, Options};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Finding, Report, Undecided};
 use sframe_validator::unwind::{CodeAddress, Frame};
@@ -47,7 +48,10 @@ pub(super) fn check(
         }
     };
     let options = &options.validator;
-    let report = check_contents_each(file.elf, file.contents, options, confirm, &mut found);
+    let report = Checker::new(options)
+        .confirm(confirm)
+        .amd64_instructions(amd64_instruction_length)
+        .contents_each(file.elf, file.contents, &mut found);
     held.sort();
     report
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sframe_validator::Endian;
-use sframe_validator::check::{Unconfirmed, check_section_each};
+use sframe_validator::check::{Checker, Unconfirmed};
 use sframe_validator::elf::{Class, Elf, ElfKind};
 use sframe_validator::finding;
 
@@ -35,7 +35,8 @@ pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) ->
             held.push(located.record(finding, Gathered::default()));
         }
     };
-    let mut report = check_section_each(data, raw.placement(), &options.validator, &mut found);
+    let mut report =
+        Checker::new(&options.validator).section_each(data, raw.placement(), &mut found);
     held.sort();
     options.select(&mut report);
     let [only] = &source;
@@ -132,7 +133,7 @@ pub(super) fn unsupported(elf: &Elf<'_>) -> Option<String> {
     if elf.sframe_sections().next().is_some() {
         return None;
     }
-    if elf.kind() == ElfKind::Other(4) {
+    if elf.kind() == ElfKind::Core {
         return Some("core file".to_owned());
     }
     if elf.class() == Class::Elf64 && elf.abi().is_some() {

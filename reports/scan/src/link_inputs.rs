@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use sframe_validator::Endian;
-use sframe_validator::check::check_link_set;
+use sframe_validator::check::Checker;
 use sframe_validator::finding::HeaderSummary;
 
 use super::options::CheckOptions;
@@ -33,7 +33,7 @@ impl LinkInputs {
     pub(super) fn check(&self, name: &FileName, options: &CheckOptions) -> Option<Record<'static>> {
         let inputs: Vec<(&str, HeaderSummary)> =
             self.first_of_kind.iter().map(|(name, header)| (name.as_str(), *header)).collect();
-        let mut report = check_link_set(&inputs, &options.validator);
+        let mut report = Checker::new(&options.validator).link_set(&inputs);
         options.select(&mut report);
         let record = checked(report, &[], &Names::of(None), Comparison::default());
         let found = !record.counts.is_empty();
@@ -43,7 +43,7 @@ impl LinkInputs {
 
 /// The properties that the inputs of one link must share (rule `mixed-inputs`).
 fn kind(header: &HeaderSummary) -> [u8; 6] {
-    let (fp, ra) = header.fixed_offsets;
+    let (fp, ra) = (header.fixed_fp_offset, header.fixed_ra_offset);
     let endian = u8::from(header.endian == Endian::Big);
     let abi = header.abi.map_or(0, |abi| abi.id());
     let flags = u8::from(header.flags.pcrel());

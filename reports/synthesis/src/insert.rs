@@ -124,7 +124,7 @@ impl<'e> Insertion<'e> {
         let segment = match elf.kind() {
             ElfKind::Relocatable => None,
             ElfKind::Executable | ElfKind::Shared => Some(NewSegment::new(elf, &header)?),
-            ElfKind::Other(_) => return Err(CannotInsert::Kind),
+            ElfKind::Core | ElfKind::Other(_) => return Err(CannotInsert::Kind),
         };
         Ok(Insertion { elf, header, segment })
     }

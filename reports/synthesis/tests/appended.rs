@@ -8,7 +8,7 @@ use sframe_corpus::tools;
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::compare;
 use sframe_synthesis::{AssemblyError, Encoding, Place, Release, assembly, synthesize};
-use sframe_validator::check::{Options, check_elf};
+use sframe_validator::check::Checker;
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::{Section, Version};
 
@@ -42,7 +42,7 @@ fn added(data: &[u8], encoding: Encoding, place: Place) -> Result<String, Assemb
 fn check(name: &str, path: &Path) {
     let data = read(path);
     let elf = Elf::parse(&data).expect("ELF");
-    let report = check_elf(&elf, &Options::default());
+    let report = Checker::default().elf(&elf);
     let own = report.findings.iter().filter(|finding| !finding.rule.name.starts_with("segment-"));
     let broken: Vec<_> = own.map(|finding| (finding.rule.name, &finding.message)).collect();
     assert!(broken.is_empty(), "{name}: {broken:?}");

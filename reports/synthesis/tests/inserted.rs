@@ -12,7 +12,7 @@ use sframe_oracle::compare::compare;
 use sframe_synthesis::{
     CannotInsert, Encoding, Insertion, Release, Synthesis, add_segment, synthesize,
 };
-use sframe_validator::check::{Options, check_elf};
+use sframe_validator::check::Checker;
 use sframe_validator::elf::{Elf, ElfKind, PF_R, PT_LOAD, Segment};
 use sframe_validator::write::elf::ElfWriter;
 use sframe_validator::{Abi, Section, Version};
@@ -43,7 +43,7 @@ fn read(path: &Path) -> Vec<u8> {
 /// Checks a file with an added section.
 fn check(name: &str, before: &[u8], after: &[u8], made: &Synthesis, is_lossless: bool) {
     let (old, new) = (Elf::parse(before).expect("ELF"), Elf::parse(after).expect("ELF"));
-    let report = check_elf(&new, &Options::default());
+    let report = Checker::default().elf(&new);
     if is_lossless {
         let broken = report.counts.iter().filter(|(_, count)| *count > 0);
         let broken = broken.filter(|(rule, _)| !VALUES.contains(&rule.name));
@@ -212,7 +212,7 @@ fn refusals_have_a_reason() {
     let refusal = |file: &[u8]| Insertion::new(&Elf::parse(file).expect("ELF")).err();
     let golden = sframe_corpus::read("golden/2.47.50/x86_64/plt.so");
     assert_eq!(refusal(&golden), Some(CannotInsert::HasSframe));
-    let other = ElfWriter::new(Abi::Amd64, ElfKind::Other(4)).finish().expect("small");
+    let other = ElfWriter::new(Abi::Amd64, ElfKind::Core).finish().expect("small");
     assert_eq!(refusal(&other), Some(CannotInsert::Kind));
     let empty = ElfWriter::new(Abi::Amd64, ElfKind::Shared).finish().expect("small");
     assert_eq!(refusal(&empty), Some(CannotInsert::NoSegment));

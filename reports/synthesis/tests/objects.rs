@@ -9,7 +9,7 @@ use sframe_corpus::tools;
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::compare;
 use sframe_synthesis::{Encoding, Insertion, Place, Release, Synthesis, assembly, synthesize};
-use sframe_validator::check::{Options, check_elf};
+use sframe_validator::check::Checker;
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Section, Version};
@@ -93,7 +93,7 @@ fn check(name: &str, path: &Path, made: &Synthesis) {
 fn check_linked(name: &str, path: &Path, functions: usize) {
     let data = read(path);
     let elf = Elf::parse(&data).expect("ELF");
-    let report = check_elf(&elf, &Options::default());
+    let report = Checker::default().elf(&elf);
     let broken: Vec<_> = report.counts.iter().filter(|(_, count)| *count > 0).collect();
     assert!(broken.is_empty(), "{name}: {:?}", broken.iter().map(|b| b.0.name).collect::<Vec<_>>());
     let contents: Vec<_> = elf.sframe_contents().collect();
@@ -172,7 +172,7 @@ fn objects_get_the_same_section() {
         std::fs::write(folder.join("both.o"), &file).expect("written");
         let name = format!("{encoding:?}");
         check(&name, &folder.join("both.o"), &made);
-        let report = check_elf(&Elf::parse(&file).expect("ELF"), &Options::default());
+        let report = Checker::default().elf(&Elf::parse(&file).expect("ELF"));
         let broken = report.counts.iter().filter(|(_, count)| *count > 0);
         let broken: Vec<_> = broken.map(|(rule, _)| rule.name).collect();
         assert!(broken.is_empty(), "{name}: {broken:?}");

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use common::with_section;
 use sframe_oracle::diff::{Change, Matching, Set, diff};
 use sframe_synthesis::{Diagnosis, Place, Waste, WhatIf, diagnose, smallest_of, what_if};
-use sframe_validator::check::{Options, check_section};
+use sframe_validator::check::Checker;
 use sframe_validator::elf::{Elf, ElfKind, SHF_ALLOC, SHF_EXECINSTR, SymbolTable};
 use sframe_validator::section::Starts;
 use sframe_validator::write::elf::{ElfWriter, SectionHeader};
@@ -202,7 +202,7 @@ fn smallest_sections_say_the_same() {
             };
             with_section(&made, place, |small| {
                 let [old, new] = [&section, small].map(|section| {
-                    check_section(section.data(), *section.placement(), &Options::default())
+                    Checker::default().section(section.data(), *section.placement())
                 });
                 // The tables of other linkers are not sorted, and have functions that overlap: sorting them changes
                 // what a reader finds.

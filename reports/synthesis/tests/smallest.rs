@@ -12,7 +12,7 @@ use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{Verdict, compare};
 use sframe_synthesis::{Encoding, Place, forecast, synthesize};
 use sframe_validator::Version;
-use sframe_validator::check::{Options, check_section};
+use sframe_validator::check::{Checker, Options};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Keep;
 
@@ -46,7 +46,7 @@ fn check(path: &Path, version: Version, wrong: &mut BTreeMap<String, Vec<String>
     };
     with_section(&made, place, |section| {
         let options = Options { keep: Keep::First(1), ..Options::default() };
-        let report = check_section(&made.written.bytes, *section.placement(), &options);
+        let report = Checker::new(&options).section(&made.written.bytes, *section.placement());
         let is_odd = ODD.iter().any(|name| {
             path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(name))
         });

@@ -13,14 +13,13 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::Selection;
 use super::confirm::{Claim, Confirm, Unconfirmed};
+use super::selection::Selection;
 use super::sound_functions::SoundFunctions;
 use super::sound_rows::SoundRows;
 use crate::finding::reporter::{Collector, Doubt, Reporter};
 use crate::finding::{FunctionId, Keep};
 use crate::rules::CATALOGUE;
-use crate::rules::entry::Check;
 use crate::section::{FrameRowEntries, FrameRowEntry, Function, FunctionEntry, RowLayout, Version};
 use crate::subject::code::{CodeMap, CodeRange};
 use crate::subject::extents::{Block, CodeExtent, Extents, Totals};
@@ -110,12 +109,12 @@ impl<'a> Walk<'a> {
             }
             let key = source.key();
             if self.selection.thorough || !self.sound_functions.contains(key) {
-                self.check_shape(&context, source.shape(), true, &mut counter);
+                self.check_shape(&context, &source.shape(), &mut counter);
                 if counter.total() == before {
                     self.sound_functions.insert(key);
                 }
             }
-            self.check_any_function(&context, true, &mut counter);
+            self.check_any_function(&context, &mut counter);
             surveyed.totals.functions += 1;
             self.survey_rows(&context, &mut surveyed, &mut budget, &mut counter);
             if counter.total() > before {
@@ -164,10 +163,17 @@ impl<'a> Walk<'a> {
             let before = index.checked_sub(1).and_then(|index| self.whole.section.entry(index));
             let previous = before.and_then(|entry| entry.start().ok());
             let context = self.context(entry, previous);
-            let shape = context.shape_source(self.range_at(&context, None)).shape();
+            let mut shape = context.shape_source(self.range_at(&context, None)).shape();
             let suspect = suspects.binary_search(&index).is_ok();
-            self.check_shape(&context, shape, !suspect, collector);
-            self.check_any_function(&context, !suspect, collector);
+            // Since version 3, the attributes are stored with the rows, and belong to another function like these.
+            let foreign_attributes = suspect && self.whole.header().version >= Version::V3;
+            if foreign_attributes {
+                shape.attributes = None;
+            }
+            self.check_shape(&context, &shape, collector);
+            if !foreign_attributes {
+                self.check_any_function(&context, collector);
+            }
             if let Ok(function) = &context.function
                 && !suspect
                 && rows_start_inside(function)
@@ -206,44 +212,29 @@ impl<'a> Walk<'a> {
         before.filter(|range| range.contains(start, 1)).or_else(containing)
     }
 
-    /// Applies the rules that depend on the function's shape. `own_rows`: the function's offset of rows leads to rows
-    /// of its own. Since version 3, its attributes are stored there as well.
+    /// Applies the rules that depend on the function's shape.
     #[inline(never)]
     fn check_shape(
         &self,
         context: &FunctionContext<'_>,
-        shape: FunctionShape,
-        own_rows: bool,
+        shape: &FunctionShape,
         collector: &mut Collector<'_>,
     ) {
-        let attributes = own_rows || self.whole.header().version < Version::V3;
+        let mut reporter = self.entry_reporter(&context.entry, collector);
         for rule in &self.selection.function {
-            let (is_broken, report) = match *rule.check {
-                Check::Function(is_broken, report) => (is_broken, report),
-                Check::Attributes(is_broken, report) if attributes => (is_broken, report),
-                _ => continue,
-            };
-            if is_broken(&shape, self.whole) {
-                report(context, &mut self.entry_reporter(rule.index, &context.entry, collector));
-            }
+            (rule.check)(shape, context, reporter.for_rule(rule.index));
         }
     }
 
     /// Applies the rules that depend on more than the function's shape.
     #[inline]
-    fn check_any_function(
-        &self,
-        context: &FunctionContext<'_>,
-        own_rows: bool,
-        collector: &mut Collector<'_>,
-    ) {
-        if !own_rows && self.whole.header().version >= Version::V3 {
+    fn check_any_function(&self, context: &FunctionContext<'_>, collector: &mut Collector<'_>) {
+        if self.selection.any_function.is_empty() {
             return;
         }
+        let mut reporter = self.entry_reporter(&context.entry, collector);
         for rule in &self.selection.any_function {
-            if let Check::AnyFunction(check) = *rule.check {
-                check(context, &mut self.entry_reporter(rule.index, &context.entry, collector));
-            }
+            (rule.check)(context, reporter.for_rule(rule.index));
         }
     }
 
@@ -319,7 +310,7 @@ impl<'a> Walk<'a> {
             previous = Some(row);
             index += 1;
         }
-        if together.count == function.num_rows() {
+        if !self.selection.rows_of.is_empty() && together.count == function.num_rows() {
             self.check_rows_of(&together, collector);
         }
         RowsRead { count: index, end: entries.offset(), complete }
@@ -367,22 +358,19 @@ impl<'a> Walk<'a> {
         place: RowPlace,
         collector: &mut Collector<'_>,
     ) {
+        let row = context.row.offset..context.row.offset + context.row.size();
+        let entry = context.function.entry();
+        let mut reporter = self.reporter(entry, Some(context.index), row, collector);
         if self.selection.thorough || !self.sound_places.contains(place) {
-            let mut sound = true;
             for rule in &self.selection.row_place {
-                let Check::RowPlace(is_broken, report) = *rule.check else { continue };
-                if is_broken(place) {
-                    report(context, &mut self.row_reporter(rule.index, context, collector));
-                    sound = false;
-                }
+                (rule.check)(place, context, reporter.for_rule(rule.index));
             }
-            if sound {
+            if !reporter.reported {
                 self.sound_places.insert(place);
             }
         }
         for rule in &self.selection.any_row {
-            let Check::AnyRow(check) = *rule.check else { continue };
-            check(context, &mut self.row_reporter(rule.index, context, collector));
+            (rule.check)(context, reporter.for_rule(rule.index));
         }
         if !self.selection.thorough && self.sound.contains(context.row, context.layout) {
             return;
@@ -391,41 +379,31 @@ impl<'a> Walk<'a> {
         let is_confirmed = || claim.is_confirmed();
         let instead = self.selection.confirmed;
         let doubt = Doubt { is_confirmed: &is_confirmed, instead };
-        let mut sound = true;
+        let mut reporter = Reporter { doubt: None, reported: false, ..reporter };
         for rule in &self.selection.row_content {
-            let mut reporter = self.row_reporter(rule.index, context, collector);
-            match *rule.check {
-                Check::RowContent(check) => check(context, &mut reporter),
-                Check::RowValues(check) => {
-                    reporter.doubt = Some(doubt);
-                    check(context, &mut reporter);
-                }
-                _ => continue,
-            }
-            // A confirmed row is not sound: the same content may not be confirmed elsewhere.
-            sound &= !reporter.reported;
+            reporter.doubt = rule.check.confirmable.then_some(doubt);
+            (rule.check.check)(context, reporter.for_rule(rule.index));
         }
-        if sound {
+        // A confirmed row is not sound: the same content may not be confirmed elsewhere.
+        if !reporter.reported {
             self.sound.insert(context.row, context.layout);
         }
     }
 
     fn entry_reporter<'r>(
         &self,
-        rule: usize,
         entry: &FunctionEntry<'_>,
         collector: &'r mut Collector<'_>,
     ) -> Reporter<'r> {
         let start = entry.offset();
         let subject = start..start + self.whole.header().version.entry_size();
-        self.reporter(rule, entry, None, subject, collector)
+        self.reporter(entry, None, subject, collector)
     }
 
     fn check_rows_of(&self, context: &RowsContext<'_>, collector: &mut Collector<'_>) {
+        let mut reporter = self.entry_reporter(context.function.entry(), collector);
         for rule in &self.selection.rows_of {
-            let Check::RowsOf(check) = *rule.check else { continue };
-            let entry = context.function.entry();
-            check(context, &mut self.entry_reporter(rule.index, entry, collector));
+            (rule.check)(context, reporter.for_rule(rule.index));
         }
     }
 
@@ -435,26 +413,15 @@ impl<'a> Walk<'a> {
         index: u32,
         collector: &mut Collector<'_>,
     ) {
+        let mut reporter = self.reporter(context.function.entry(), Some(index), 0..0, collector);
         for rule in &self.selection.unreadable_row {
-            let Check::UnreadableRow(check) = *rule.check else { continue };
-            let entry = context.function.entry();
-            check(context, &mut self.reporter(rule.index, entry, Some(index), 0..0, collector));
+            (rule.check)(context, reporter.for_rule(rule.index));
         }
     }
 
-    fn row_reporter<'r>(
-        &self,
-        rule: usize,
-        context: &RowContext<'_>,
-        collector: &'r mut Collector<'_>,
-    ) -> Reporter<'r> {
-        let row = context.row.offset..context.row.offset + context.row.size();
-        self.reporter(rule, context.function.entry(), Some(context.index), row, collector)
-    }
-
+    /// A reporter about a function or one of its rows, for each rule in turn.
     fn reporter<'r>(
         &self,
-        rule: usize,
         entry: &FunctionEntry<'_>,
         row: Option<u32>,
         subject: Range<u64>,
@@ -463,7 +430,7 @@ impl<'a> Walk<'a> {
         let id = FunctionId::of(entry);
         Reporter {
             collector,
-            rule,
+            rule: 0,
             section: self.section,
             function: Some(id),
             row,

@@ -60,7 +60,7 @@ impl<'a> SframeSection<'a> {
                 let starts = table.as_ref().map(RelocationTable::starts).unwrap_or_default();
                 (table, Some(starts))
             }
-            ElfKind::Executable | ElfKind::Shared | ElfKind::Other(_) => {
+            ElfKind::Executable | ElfKind::Shared | ElfKind::Core | ElfKind::Other(_) => {
                 (Ok(RelocationTable::default()), None)
             }
         };

@@ -95,7 +95,7 @@ pub(crate) struct Reporter<'a> {
     pub(crate) subject: Range<u64>,
     /// If the rule judges a row by its values: the source that can confirm them.
     pub(crate) doubt: Option<Doubt<'a>>,
-    /// Whether the check has found something, confirmed or not.
+    /// Whether something was found, confirmed or not.
     pub(crate) reported: bool,
 }
 
@@ -110,6 +110,12 @@ pub(crate) struct Doubt<'a> {
 }
 
 impl Reporter<'_> {
+    /// Reports the following findings for the rule at a position in the catalogue.
+    pub(crate) fn for_rule(&mut self, position: usize) -> &mut Self {
+        self.rule = position;
+        self
+    }
+
     /// Reports a field with an invalid value.
     pub(crate) fn field(
         &mut self,

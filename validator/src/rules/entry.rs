@@ -29,11 +29,23 @@ impl Entry {
     }
 }
 
-/// Whether a function of a section breaks a rule.
-type BreaksFunction = fn(&FunctionShape, &SectionContext<'_>) -> bool;
+/// A check of a function whose shape decides whether the rule is broken.
+pub(crate) type CheckShape = fn(&FunctionShape, &FunctionContext<'_>, &mut Reporter<'_>);
 
-/// Reports a function that breaks a rule.
-type ReportFunction = fn(&FunctionContext<'_>, &mut Reporter<'_>);
+/// A check of a function.
+pub(crate) type CheckFunction = fn(&FunctionContext<'_>, &mut Reporter<'_>);
+
+/// A check of a row whose place decides whether the rule is broken.
+pub(crate) type CheckPlace = fn(RowPlace, &RowContext<'_>, &mut Reporter<'_>);
+
+/// A check of a row.
+pub(crate) type CheckRow = fn(&RowContext<'_>, &mut Reporter<'_>);
+
+/// A check of a row that could not be read.
+pub(crate) type CheckUnreadableRow = fn(&UnreadableRow<'_>, &mut Reporter<'_>);
+
+/// A check of the rows of one function.
+pub(crate) type CheckRowsOf = fn(&RowsContext<'_>, &mut Reporter<'_>);
 
 /// The check of a rule, by its subject.
 pub(crate) enum Check {
@@ -48,28 +60,26 @@ pub(crate) enum Check {
     Layout(fn(&SectionContext<'_>, &mut Reporter<'_>)),
     /// The rest of the header, and how the parts fill the section.
     Section(fn(&SectionContext<'_>, &mut Reporter<'_>)),
-    /// The place and size of an entry in the function table. The first function decides whether the rule is broken, and
-    /// the second reports it. Functions with the same shape are checked only once.
-    Function(BreaksFunction, ReportFunction),
-    /// Like `Function`, for the attributes of a function. Since version 3, they are stored with its rows.
-    Attributes(BreaksFunction, ReportFunction),
-    /// Like `Attributes`, for rules that depend on more than the function's shape. Every function is checked.
-    AnyFunction(ReportFunction),
-    /// The place of a row in its function. The first function decides whether the rule is broken, and the second
-    /// reports it. Rows at equal places are checked only once.
-    RowPlace(fn(RowPlace) -> bool, fn(&RowContext<'_>, &mut Reporter<'_>)),
+    /// A function, by its shape. Whether the rule is broken must depend only on the shape and the section; the function
+    /// gives the values to report. Functions with the same shape are checked only once.
+    Function(CheckShape),
+    /// A function, for rules that depend on more than its shape. Every function is checked.
+    AnyFunction(CheckFunction),
+    /// A row, by its place in its function. Whether the rule is broken must depend only on the place; the row gives the
+    /// values to report. Rows at equal places are checked only once.
+    RowPlace(CheckPlace),
     /// A row and the preceding one. Every row is checked.
-    AnyRow(fn(&RowContext<'_>, &mut Reporter<'_>)),
+    AnyRow(CheckRow),
     /// The content of a row. The check must depend only on the info byte and the data words: rows with equal content
     /// are checked only once.
-    RowContent(fn(&RowContext<'_>, &mut Reporter<'_>)),
+    RowContent(CheckRow),
     /// Like `RowContent`, for warnings about the values, however they are encoded. If another source of unwind
     /// information has the same values, they are not a defect.
-    RowValues(fn(&RowContext<'_>, &mut Reporter<'_>)),
+    RowValues(CheckRow),
     /// A row that could not be read.
-    UnreadableRow(fn(&UnreadableRow<'_>, &mut Reporter<'_>)),
+    UnreadableRow(CheckUnreadableRow),
     /// The rows of one function taken together, if all of them have a meaning.
-    RowsOf(fn(&RowsContext<'_>, &mut Reporter<'_>)),
+    RowsOf(CheckRowsOf),
     /// The section as a whole, after the last function.
     Total(fn(&TotalContext<'_>, &mut Reporter<'_>)),
 }

@@ -26,25 +26,13 @@ use crate::subject::TotalContext;
 pub(super) const RULES: &[Entry] = &[
     Entry::new(&row_truncated::RULE, Check::UnreadableRow(row_truncated::check)),
     Entry::new(&word_size_reserved::RULE, Check::UnreadableRow(word_size_reserved::check)),
-    Entry::new(
-        &first_row_offset::RULE,
-        Check::RowPlace(first_row_offset::is_broken, first_row_offset::report),
-    ),
-    Entry::new(&row_order::RULE, Check::RowPlace(row_order::is_broken, row_order::report)),
-    Entry::new(
-        &row_duplicate_start::RULE,
-        Check::RowPlace(row_duplicate_start::is_broken, row_duplicate_start::report),
-    ),
-    Entry::new(&row_past_end::RULE, Check::RowPlace(row_past_end::is_broken, row_past_end::report)),
-    Entry::new(&row_at_end::RULE, Check::RowPlace(row_at_end::is_broken, row_at_end::report)),
-    Entry::new(
-        &row_outside_block::RULE,
-        Check::RowPlace(row_outside_block::is_broken, row_outside_block::report),
-    ),
-    Entry::new(
-        &row_alignment::RULE,
-        Check::RowPlace(row_alignment::is_broken, row_alignment::report),
-    ),
+    Entry::new(&first_row_offset::RULE, Check::RowPlace(first_row_offset::check)),
+    Entry::new(&row_order::RULE, Check::RowPlace(row_order::check)),
+    Entry::new(&row_duplicate_start::RULE, Check::RowPlace(row_duplicate_start::check)),
+    Entry::new(&row_past_end::RULE, Check::RowPlace(row_past_end::check)),
+    Entry::new(&row_at_end::RULE, Check::RowPlace(row_at_end::check)),
+    Entry::new(&row_outside_block::RULE, Check::RowPlace(row_outside_block::check)),
+    Entry::new(&row_alignment::RULE, Check::RowPlace(row_alignment::check)),
     Entry::new(&row_redundant::RULE, Check::AnyRow(row_redundant::check)),
     Entry::new(&row_after_outermost::RULE, Check::AnyRow(row_after_outermost::check)),
     Entry::new(&entry_cfa::RULE, Check::AnyRow(entry_cfa::check)),

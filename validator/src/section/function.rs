@@ -294,7 +294,7 @@ impl<'a> Function<'a> {
     /// The place where the function starts; see [`FunctionEntry::start`].
     ///
     /// # Errors
-    /// The same as for [`FunctionEntry::start`].
+    /// As for [`FunctionEntry::start`].
     pub fn start(&self) -> Result<CodeAddress, Error> {
         self.entry.start()
     }

@@ -55,7 +55,7 @@ impl RowLayout {
     /// The largest number of data words that a default row can have: one for the CFA, and one each for RA and FP unless
     /// they are fixed.
     #[must_use]
-    pub const fn max_default_words(&self) -> u8 {
+    pub(crate) const fn max_default_words(&self) -> u8 {
         1 + (self.fixed_ra == 0) as u8 + (self.fixed_fp == 0) as u8
     }
 

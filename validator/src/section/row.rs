@@ -263,7 +263,7 @@ impl<'a> ShortRow<'a> {
     }
 }
 
-#[cfg(feature = "elf")]
+#[cfg(feature = "rules")]
 impl ShortRow<'_> {
     /// Masks of the lowest bytes of a number, by their count.
     #[expect(clippy::indexing_slicing, reason = "constant")]

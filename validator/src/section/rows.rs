@@ -80,7 +80,7 @@ impl<'a> Function<'a> {
     /// The function's rows, as long as the budget lasts.
     ///
     /// # Errors
-    /// The same as for [`Function::rows`]. In addition, the iterator yields [`ErrorKind::SharedRows`] and ends when the
+    /// As for [`Function::rows`]. In addition, the iterator yields [`ErrorKind::SharedRows`] and ends when the
     /// budget is used up.
     pub fn rows_within<'b>(&self, budget: &'b mut RowBudget) -> Result<Rows<'a, 'b>, Error> {
         Rows::new(self, Some(budget))
@@ -110,7 +110,7 @@ impl<'a, 'b> Rows<'a, 'b> {
     /// The next row, by reference: like the iterator, but without copies. `None` after the last row.
     ///
     /// # Errors
-    /// The same as those of the iterator's items. More rows may follow a row without a meaning.
+    /// As for the iterator's items. More rows may follow a row without a meaning.
     // This is part of the caller's loop, which takes a tenth less time with it inlined.
     #[inline(always)]
     pub fn next_row(&mut self) -> Result<Option<&Row>, Error> {

@@ -82,7 +82,7 @@ impl<'a> FrameRowEntries<'a> {
     }
 
     /// The row that ends at the start of the next row, given its size.
-    #[cfg(feature = "elf")]
+    #[cfg(feature = "rules")]
     pub(crate) fn before(&self, size: usize) -> Option<FrameRowEntry<'a>> {
         let position = self.position.checked_sub(size)?;
         FrameRowEntries { position, ..self.clone() }.read().ok()

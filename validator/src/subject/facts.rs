@@ -7,6 +7,9 @@ use super::code::CodeMap;
 use crate::elf::{Elf, ElfError, ElfSection, SymbolTable};
 use crate::unwind::CodeAddress;
 
+/// The length in bytes of the instruction at the start of some code; `None` if there is none.
+pub type InstructionLength = fn(&[u8]) -> Option<usize>;
+
 /// The rest of the file.
 pub(crate) struct FileFacts<'a> {
     pub(crate) elf: &'a Elf<'a>,
@@ -20,11 +23,16 @@ pub(crate) struct FileFacts<'a> {
     /// The number of bytes of code that may still be decoded. In a valid file, functions do not overlap, so their code
     /// is no longer than the file.
     pub(crate) decodable: Cell<usize>,
+    /// Decodes AMD64 instructions.
+    pub(crate) amd64: Option<InstructionLength>,
 }
 
 impl<'a> FileFacts<'a> {
     /// The facts. If the symbols cannot be read, they are empty and the error is returned as well.
-    pub(crate) fn of(elf: &'a Elf<'a>) -> (FileFacts<'a>, Option<ElfError>) {
+    pub(crate) fn of(
+        elf: &'a Elf<'a>,
+        amd64: Option<InstructionLength>,
+    ) -> (FileFacts<'a>, Option<ElfError>) {
         let symbols = SymbolTable::load(elf);
         let error = symbols.as_ref().err().copied();
         let stubs = elf.code_sections().filter(|section| section.size > 0 && section.is_stubs());
@@ -37,6 +45,7 @@ impl<'a> FileFacts<'a> {
             stubs,
             cfi_starts: OnceCell::new(),
             decodable: Cell::new(elf.data().len()),
+            amd64,
         };
         (facts, error)
     }

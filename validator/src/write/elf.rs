@@ -148,6 +148,7 @@ impl<'a> ElfWriter<'a> {
             ElfKind::Relocatable => 1,
             ElfKind::Executable => 2,
             ElfKind::Shared => 3,
+            ElfKind::Core => 4,
             ElfKind::Other(number) => number,
         });
         let encoder = Encoder::new(endian, class == Class::Elf64, machine);

@@ -221,7 +221,7 @@ impl StoredFunction {
 
     /// The number of rows that the function states.
     #[must_use]
-    pub fn stored_count(&self) -> u32 {
+    pub(super) fn stored_count(&self) -> u32 {
         self.num_fres.unwrap_or(u32::try_from(self.rows.len()).unwrap_or(u32::MAX))
     }
 

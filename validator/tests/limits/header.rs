@@ -7,7 +7,7 @@ use crate::sound::{
     AMD64, S390X, V1, V2, V3, alone, bytes, first, function, of, second, two, with_header,
 };
 use crate::{allowed, broken};
-use sframe_validator::check::{Options, check_section};
+use sframe_validator::check::Checker;
 use sframe_validator::write::StoredSection;
 use sframe_validator::{Abi, Endian, Placement, Version};
 
@@ -151,7 +151,7 @@ fn identifiers_of_abis() {
     assert_eq!(broken(&old), ["obsolete-version", "unknown-abi"]);
     // A caller that knows the ABI decides.
     let placement = Placement::at(0).with_abi(Some(AMD64));
-    let report = check_section(&id(V3, 5), placement, &Options::default());
+    let report = Checker::default().section(&id(V3, 5), placement);
     assert!(report.counts.is_empty(), "{:?}", report.counts);
 }
 

@@ -5,7 +5,7 @@ use crate::broken;
 use crate::host::{Host, PC32, PC64, func, object};
 use crate::sound::{AMD64, V2, V3, first, of, second};
 use sframe_validator::Version;
-use sframe_validator::check::{Options, check_link_set};
+use sframe_validator::check::Checker;
 use sframe_validator::finding::HeaderSummary;
 use sframe_validator::section::Flags;
 use sframe_validator::write::elf::Relocation;
@@ -135,11 +135,12 @@ fn inputs_of_one_link() {
         flags: Flags(4),
         abi: Some(AMD64),
         endian: Endian::Little,
-        fixed_offsets: (0, -8),
+        fixed_fp_offset: 0,
+        fixed_ra_offset: -8,
     };
     let set = |other: HeaderSummary| {
         let inputs = [("a.o", header), ("b.o", header), ("c.o", other)];
-        let report = check_link_set(&inputs, &Options::default());
+        let report = Checker::default().link_set(&inputs);
         report.findings.iter().map(|finding| finding.message.clone()).collect::<Vec<_>>()
     };
     let differ = |what| {
@@ -149,11 +150,11 @@ fn inputs_of_one_link() {
     assert_eq!(set(HeaderSummary { version: V2, ..header }), differ("versions"));
     assert_eq!(set(HeaderSummary { abi: Some(Abi::S390x), ..header }), differ("ABIs"));
     assert_eq!(set(HeaderSummary { endian: Endian::Big, ..header }), differ("ABIs"));
-    assert_eq!(set(HeaderSummary { fixed_offsets: (0, 0), ..header }), differ("fixed offsets"));
-    assert_eq!(set(HeaderSummary { fixed_offsets: (8, -8), ..header }), differ("fixed offsets"));
+    assert_eq!(set(HeaderSummary { fixed_ra_offset: 0, ..header }), differ("fixed offsets"));
+    assert_eq!(set(HeaderSummary { fixed_fp_offset: 8, ..header }), differ("fixed offsets"));
     let counted = differ("ways to count start fields");
     assert_eq!(set(HeaderSummary { flags: Flags(0), ..header }), counted);
     // Only the way to count matters, not the order.
     assert_eq!(set(HeaderSummary { flags: Flags(5), ..header }), NONE);
-    assert!(check_link_set(&[], &Options::default()).findings.is_empty());
+    assert!(Checker::default().link_set(&[]).findings.is_empty());
 }

@@ -7,7 +7,7 @@ use crate::sound::{
 };
 use crate::{broken, check, findings};
 use sframe_validator::Placement;
-use sframe_validator::check::{Options, check_section, check_section_each};
+use sframe_validator::check::{Checker, Options};
 use sframe_validator::finding::{Keep, Report};
 use sframe_validator::rules::Severity;
 use sframe_validator::unwind::{Frame, Recovery};
@@ -60,7 +60,7 @@ fn every_row_is_judged() {
         bytes(builder.with(|section| section.trailing = vec![0xff; 32]))
     };
     for odd in [&[0, 1, 2, 3, 4, 5][..], &[1, 3, 4], &[5], &[0, 5]] {
-        let report = check_section(&section(odd), Placement::at(0), &Options::default());
+        let report = Checker::default().section(&section(odd), Placement::at(0));
         let expected = [("trailing-bytes", 1), ("cfa-alignment", odd.len() as u64)];
         assert_eq!(counts(&report), expected);
         let found = report.findings.iter().filter(|f| f.rule.name == "cfa-alignment");
@@ -75,20 +75,21 @@ fn findings_are_kept_and_counted() {
     let data = functions(AMD64, 9, |_, function| function.info2 = 0x20);
     for (keep, kept) in [(Keep::First(0), 0), (Keep::First(4), 4), (Keep::All, 9)] {
         let options = Options { keep, ..Options::default() };
-        let report = check_section(&data, Placement::at(0), &options);
+        let report = Checker::new(&options).section(&data, Placement::at(0));
         assert_eq!((report.findings.len(), counts(&report)[0].1), (kept, 9));
         let mut passed = 0;
-        let each = check_section_each(&data, Placement::at(0), &options, &mut |_| passed += 1);
+        let each =
+            Checker::new(&options).section_each(&data, Placement::at(0), &mut |_| passed += 1);
         assert_eq!((passed, each.findings.len()), (kept, 0));
     }
-    assert_eq!(check_section(&data, Placement::at(0), &Options::default()).findings.len(), 3);
+    assert_eq!(Checker::default().section(&data, Placement::at(0)).findings.len(), 3);
 }
 
 /// Lints are checked on request.
 #[test]
 fn lints_are_optional() {
     let data = alone(V3, AMD64, function().row(0, based(AMD64, AMD64.sp(), 16)));
-    let report = check_section(&data, Placement::at(0), &Options::default());
+    let report = Checker::default().section(&data, Placement::at(0));
     assert!(report.counts.is_empty() && report.findings.is_empty());
     assert_eq!(counts(&check(&data)), [("entry-cfa", 1)]);
     assert_eq!(check(&data).worst(), Some(Severity::Lint));
@@ -100,7 +101,7 @@ fn rows_after_an_error_are_not_judged() {
     let odd = |f: FunctionBuilder, at| f.row(at, based(AMD64, AMD64.sp(), 12 + 4 * i64::from(at)));
     let order = odd(odd(odd(function(), 0), 8), 4);
     let data = alone(V3, AMD64, odd(order, 10));
-    let report = check_section(&data, Placement::at(0), &Options::default());
+    let report = Checker::default().section(&data, Placement::at(0));
     // SP + 12, SP + 44, SP + 28 (out of order), SP + 52.
     assert_eq!(counts(&report), [("row-order", 1), ("cfa-alignment", 3)]);
 }
@@ -161,7 +162,7 @@ fn sections_are_summed_up() {
     assert!(section.certain_layout);
     let header = section.header.expect("readable");
     assert_eq!((header.version, header.flags.0, header.abi), (V3, 5, Some(AMD64)));
-    assert_eq!(header.fixed_offsets, (0, -8));
+    assert_eq!((header.fixed_fp_offset, header.fixed_ra_offset), (0, -8));
 }
 
 /// Lints about a row and the preceding one see every row, also those whose content and place are known to be sound.

@@ -18,7 +18,7 @@ fn says(version: Version, abi: Abi, frame: Frame) -> Vec<u8> {
     alone(version, abi, function().row(0, entry(abi)).row(4, frame))
 }
 
-/// The same, with a row that has the given info byte and words.
+/// A section with one more row, of the given info byte and words.
 fn raw(version: Version, abi: Abi, info: u8, words: &[u8]) -> Vec<u8> {
     alone(version, abi, function().row(0, entry(abi)).raw_row(4, info, words))
 }

@@ -1,5 +1,6 @@
 //! The valid sections into which defects are put, and their rows.
 
+use iced_x86::{Decoder, DecoderOptions};
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 use sframe_validator::write::{FunctionBuilder, SectionBuilder, StoredSection};
 use sframe_validator::{Abi, Version};
@@ -10,6 +11,12 @@ pub const S390X: Abi = Abi::S390x;
 pub const V1: Version = Version::V1;
 pub const V2: Version = Version::V2;
 pub const V3: Version = Version::V3;
+
+/// The length of the AMD64 instruction at the start of `code`.
+pub fn instruction_length(code: &[u8]) -> Option<usize> {
+    let instruction = Decoder::new(64, code, DecoderOptions::NONE).decode();
+    (!instruction.is_invalid()).then(|| instruction.len())
+}
 
 /// A CFA of `base + offset`. Nothing is saved except what the ABI fixes.
 pub fn based(abi: Abi, register: Register, offset: i64) -> Frame {

@@ -1,12 +1,14 @@
 //! `cfi-bad-cie-pointer`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "cfi-bad-cie-pointer",
-    Group::Cfi,
-    Severity::Warning,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "cfi-bad-cie-pointer",
+    group: Group::Cfi,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "the CIE pointer of every FDE leads to a CIE",
         consequence: "The function's frames cannot be found, because its instructions are \
                       meaningless without the CIE.",
@@ -15,4 +17,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "DWARF 5 6.4.1; LSB 10.6.1.1.2",
         example: "an FDE whose pointer leads into the middle of a CIE",
     },
-);
+};

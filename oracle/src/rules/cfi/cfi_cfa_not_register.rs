@@ -1,12 +1,14 @@
 //! `cfi-cfa-not-register`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "cfi-cfa-not-register",
-    Group::Cfi,
-    Severity::Warning,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "cfi-cfa-not-register",
+    group: Group::Cfi,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "def_cfa_register and def_cfa_offset change a CFA rule that has a register and \
                   an offset",
         consequence: "Unwinders make up the missing half: they keep the value from before the \
@@ -15,4 +17,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "DWARF 5 6.4.2.2",
         example: "DW_CFA_def_cfa_offset after DW_CFA_def_cfa_expression",
     },
-);
+};

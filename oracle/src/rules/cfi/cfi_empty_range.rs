@@ -1,12 +1,14 @@
 //! `cfi-empty-range`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "cfi-empty-range",
-    Group::Cfi,
-    Severity::Lint,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "cfi-empty-range",
+    group: Group::Cfi,
+    severity: Severity::Lint,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "an FDE describes at least one byte of code",
         consequence: "None: no PC is in it. Some unwinders treat an FDE without bytes as \
                       discarded.",
@@ -15,4 +17,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "DWARF 5 6.4.1",
         example: ".cfi_startproc and .cfi_endproc with nothing in between",
     },
-);
+};

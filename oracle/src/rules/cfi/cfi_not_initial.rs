@@ -1,12 +1,14 @@
 //! `cfi-not-initial`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "cfi-not-initial",
-    Group::Cfi,
-    Severity::Warning,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "cfi-not-initial",
+    group: Group::Cfi,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "a CIE's instructions neither advance the location nor restore an initial rule",
         consequence: "A CIE has no location and no earlier rule to restore, so the state at the \
                       start of its functions is unknown.",
@@ -14,4 +16,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "DWARF 5 6.4.1, 6.4.2.3",
         example: "a CIE with DW_CFA_advance_loc",
     },
-);
+};

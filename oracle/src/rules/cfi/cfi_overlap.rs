@@ -1,12 +1,14 @@
 //! `cfi-overlap`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "cfi-overlap",
-    Group::Cfi,
-    Severity::Warning,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "cfi-overlap",
+    group: Group::Cfi,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "no two FDEs describe the same code",
         consequence: "Which one is used depends on the unwinder: a search of .eh_frame_hdr finds \
                       the one that starts last, and a walk over the section finds the one that is \
@@ -16,4 +18,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "DWARF 5 6.4.1; observed: libgcc searches the table, and walks without one",
         example: "two FDEs of one address with different sizes",
     },
-);
+};

@@ -1,12 +1,14 @@
 //! `cfi-register-number`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "cfi-register-number",
-    Group::Cfi,
-    Severity::Warning,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "cfi-register-number",
+    group: Group::Cfi,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "register numbers in CFI are those of the machine",
         consequence: "No machine has a register with such a number. Unwinders truncate it, or \
                       leave out the rule.",
@@ -14,4 +16,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "DWARF 5 6.4.2.3",
         example: "DW_CFA_same_value of register 2^32",
     },
-);
+};

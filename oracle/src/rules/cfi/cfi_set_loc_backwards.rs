@@ -1,12 +1,14 @@
 //! `cfi-set-loc-backwards`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "cfi-set-loc-backwards",
-    Group::Cfi,
-    Severity::Warning,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "cfi-set-loc-backwards",
+    group: Group::Cfi,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "set_loc leads to a higher address of the same function",
         consequence: "Unwinders stop at the first location after the PC, so the rules after the instruction are \
                       not found.",
@@ -14,4 +16,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "DWARF 5 6.4.2.1",
         example: "DW_CFA_set_loc to the function's start after an advance",
     },
-);
+};

@@ -1,12 +1,14 @@
 //! `cfi-unknown-instruction`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "cfi-unknown-instruction",
-    Group::Cfi,
-    Severity::Warning,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "cfi-unknown-instruction",
+    group: Group::Cfi,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "call frame instructions are defined for the machine",
         consequence: "The length of the instruction is unknown, so nothing after it can be read. \
                       libgcc aborts.",
@@ -15,4 +17,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "DWARF 5 7.24; LSB 10.5.2",
         example: "an FDE with an instruction of code 0x3f",
     },
-);
+};

@@ -1,12 +1,14 @@
 //! `fp-mismatch`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "fp-mismatch",
-    Group::Comparison,
-    Severity::Error,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "fp-mismatch",
+    group: Group::Comparison,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "rows find the caller's frame pointer where CFI finds it",
         consequence: "The frame itself is found, but a caller whose CFA is based on FP is not, \
                       and the trace is wrong from there on.",
@@ -15,4 +17,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
                  a remember_state",
         example: "a row without an FP word where CFI says that FP is at CFA-16",
     },
-);
+};

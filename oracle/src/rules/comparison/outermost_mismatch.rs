@@ -1,12 +1,14 @@
 //! `outermost-mismatch`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "outermost-mismatch",
-    Group::Comparison,
-    Severity::Error,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "outermost-mismatch",
+    group: Group::Comparison,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "version 3 marks an outermost frame where CFI has an undefined return address",
         consequence: "A trace ends too early, or continues past the thread's first function into \
                       whatever is on the stack.",
@@ -15,4 +17,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
                  it cannot describe",
         example: "a row without data words, or a function without rows, where CFI has RA at CFA-8",
     },
-);
+};

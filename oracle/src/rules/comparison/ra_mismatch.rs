@@ -1,12 +1,14 @@
 //! `ra-mismatch`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "ra-mismatch",
-    Group::Comparison,
-    Severity::Error,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "ra-mismatch",
+    group: Group::Comparison,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "rows find the return address where CFI finds it",
         consequence: "A stack trace continues at an address that is not a return address, or \
                       stops.",
@@ -15,4 +17,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "V3 3.1, 3.2; DWARF 5 6.4.2.3; observed: GNU as loses an RA other than CFA-8",
         example: "a function with .cfi_offset of column 16 to CFA-16, and a row without an RA word",
     },
-);
+};

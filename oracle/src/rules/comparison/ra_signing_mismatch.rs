@@ -1,12 +1,14 @@
 //! `ra-signing-mismatch`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "ra-signing-mismatch",
-    Group::Comparison,
-    Severity::Error,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "ra-signing-mismatch",
+    group: Group::Comparison,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "rows mark the return address as signed, and with the key, where CFI does (AArch64)",
         consequence: "A reader leaves the authentication code in the address, or removes bits of \
                       a plain one. An unwinder that authenticates with the other key faults.",
@@ -14,4 +16,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "V3 2.4.1, 2.3.2; AArch64 DWARF ABI: RA_SIGN_STATE",
         example: "bit 7 of the info byte clear after a negate_ra_state",
     },
-);
+};

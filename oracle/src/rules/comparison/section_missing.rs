@@ -1,12 +1,14 @@
 //! `section-missing`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "section-missing",
-    Group::Comparison,
-    Severity::Error,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "section-missing",
+    group: Group::Comparison,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "a file with code has an SFrame section; only with --require-section",
         consequence: "Walkers that use SFrame find nothing in the file: stack traces end there, or fall back to \
                       another method.",
@@ -15,4 +17,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "a requirement of the person who checks, not of the specification",
         example: "a library that was built without -Wa,--gsframe",
     },
-);
+};

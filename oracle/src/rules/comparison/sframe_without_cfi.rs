@@ -1,12 +1,14 @@
 //! `sframe-without-cfi`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "sframe-without-cfi",
-    Group::Comparison,
-    Severity::Warning,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "sframe-without-cfi",
+    group: Group::Comparison,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "code that SFrame describes has CFI as well, in a file that has any",
         consequence: "Nothing shows that the rows are right. If the entry is out of place, a \
                       reader applies another function's rows.",
@@ -15,4 +17,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "V3 2.3.1; observed: every assembler makes SFrame from the function's CFI",
         example: "an entry that was relocated to the gap after its function",
     },
-);
+};

@@ -1,12 +1,14 @@
 //! `signal-mismatch`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "signal-mismatch",
-    Group::Comparison,
-    Severity::Error,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "signal-mismatch",
+    group: Group::Comparison,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "version 3 functions are marked as signal frames where CFI has augmentation S",
         consequence: "The PC of an interrupted frame is that of an instruction that has not run \
                       yet, not the one after a call. With the wrong mark, a reader looks up the \
@@ -15,4 +17,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "V3 2.3.2; LSB 10.6.1.1.1",
         example: "__restore_rt with bit 7 of sfda_func_info clear",
     },
-);
+};

@@ -1,12 +1,14 @@
 //! `unexplained-loss`.
 
-use sframe_validator::rules::{Group, Page, Rule, Severity};
+use sframe_validator::rules::{Abis, Group, Page, Rule, Severity, Versions};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "unexplained-loss",
-    Group::Comparison,
-    Severity::Warning,
-    Page {
+pub(crate) static RULE: Rule = Rule {
+    name: "unexplained-loss",
+    group: Group::Comparison,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
         summary: "SFrame describes all code that CFI describes, unless SFrame cannot express it",
         consequence: "Stack traces through the function end or skip frames, although nothing in \
                       its CFI is unusual.",
@@ -17,4 +19,4 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         source: "V3 1; observed: GNU ld from 2.46 on and mold leave out inputs of another version",
         example: "a library with one object that was assembled without --gsframe",
     },
-);
+};

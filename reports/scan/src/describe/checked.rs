@@ -5,7 +5,7 @@ use sframe_record::{
     Address, CallSites, Code, Coverage, Field, Finding, Function, Header, Owner, Proofs, Record,
     RuleCount, Section, Status, Text, Undecided, UnwindTable,
 };
-use sframe_validator::finding::{self, Report, SectionSummary};
+use sframe_validator::finding::{self, CodeSpan, Report, SectionSummary};
 use sframe_validator::rules::Rule;
 
 use super::context::context;
@@ -131,12 +131,12 @@ impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
         let context = source.map_or_else(Vec::new, |source| context(&finding, source));
         let place = |offset| section.map(|(start, _)| start.saturating_add(offset));
         let start = finding.function.and_then(|function| function.start);
-        let start = start.or(finding.code.map(|(start, _)| start));
+        let start = start.or(finding.code.map(|code| code.start));
         let symbol = start.and_then(|start| self.names.symbol(start));
         let code_section: Option<Text<'static>> =
             start.and_then(|start| self.names.section(start)).map(Text::from);
         let in_function = finding.function.is_some();
-        let code = finding.code.map(|(start, end)| Code {
+        let code = finding.code.map(|CodeSpan { start, end }| Code {
             start: Address(start.address),
             end: Address(end),
             code_section: code_section.clone(),

@@ -9,6 +9,6 @@ pub(crate) fn elf_type(elf: &Elf<'_>) -> ElfType {
         ElfKind::Relocatable => ElfType::Relocatable,
         ElfKind::Executable => ElfType::Executable,
         ElfKind::Shared => ElfType::Shared,
-        ElfKind::Other(_) => ElfType::Other,
+        ElfKind::Core | ElfKind::Other(_) => ElfType::Other,
     }
 }

@@ -1,5 +1,3 @@
-use iced_x86::{Decoder, DecoderOptions};
-
 use crate::abi::Abi;
 use crate::elf::Elf;
 use crate::finding::reporter::Reporter;
@@ -7,6 +5,7 @@ use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::Function;
 use crate::subject::TotalContext;
 use crate::subject::extents::CodeExtent;
+use crate::subject::facts::InstructionLength;
 
 pub(super) static RULE: Rule = Rule {
     name: "row-inside-instruction",
@@ -27,35 +26,33 @@ pub(super) static RULE: Rule = Rule {
 
 pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
     let (Some(facts), Some(abi)) = (total.facts, total.whole.abi()) else { return };
+    let length = match abi {
+        Abi::Amd64 => facts.amd64,
+        Abi::S390x => Some(s390x as InstructionLength),
+        Abi::Aarch64Big | Abi::Aarch64Little => None,
+    };
+    let Some(length) = length else { return };
     let mut budget = facts.decodable.get();
     for extent in &total.extents.code {
-        check_function(total, facts.elf, abi, extent, &mut budget, report);
+        check_function(total, facts.elf, length, extent, &mut budget, report);
     }
     facts.decodable.set(budget);
 }
 
-/// The length of the instruction at the start of `code`; `None` if there is none.
-fn instruction_length(abi: Abi, code: &[u8]) -> Option<usize> {
-    match abi {
-        Abi::Amd64 => {
-            let instruction = Decoder::new(64, code, DecoderOptions::NONE).decode();
-            (!instruction.is_invalid()).then(|| instruction.len())
-        }
-        // z/Architecture Principles of Operation: the two leftmost bits of the operation code determine the length.
-        Abi::S390x => Some(match code.first()? >> 6 {
-            0 => 2,
-            1 | 2 => 4,
-            _ => 6,
-        }),
-        Abi::Aarch64Big | Abi::Aarch64Little => Some(4),
-    }
+/// The two leftmost bits of the operation code determine the length (z/Architecture Principles of Operation).
+fn s390x(code: &[u8]) -> Option<usize> {
+    Some(match code.first()? >> 6 {
+        0 => 2,
+        1 | 2 => 4,
+        _ => 6,
+    })
 }
 
 /// The first row that starts inside an instruction: its number, and the start of that instruction. Also `None` if the
 /// code cannot be decoded, or `budget` bytes of it have been decoded.
 fn misplaced_row(
     function: &Function<'_>,
-    abi: Abi,
+    length: InstructionLength,
     code: &[u8],
     budget: &mut usize,
 ) -> Option<(u32, usize)> {
@@ -64,7 +61,7 @@ fn misplaced_row(
         let start = usize::try_from(row.ok()?.start).ok()?;
         let mut last = position;
         while position < start {
-            let length = instruction_length(abi, code.get(position..)?)?;
+            let length = length(code.get(position..)?).filter(|length| *length > 0)?;
             *budget = budget.checked_sub(length)?;
             last = position;
             position += length;
@@ -79,7 +76,7 @@ fn misplaced_row(
 fn check_function(
     total: &TotalContext<'_>,
     elf: &Elf<'_>,
-    abi: Abi,
+    length: InstructionLength,
     extent: &CodeExtent,
     budget: &mut usize,
     report: &mut Reporter<'_>,
@@ -87,7 +84,9 @@ fn check_function(
     let entry = total.whole.section.entry(extent.index);
     let Some(Ok(function)) = entry.map(|entry| entry.function()) else { return };
     let Some(code) = elf.code_bytes(extent.start, extent.size.into()) else { return };
-    let Some((number, instruction)) = misplaced_row(&function, abi, code, budget) else { return };
+    let Some((number, instruction)) = misplaced_row(&function, length, code, budget) else {
+        return;
+    };
     let rows = function.frame_row_entries().ok();
     let row = rows.and_then(|mut rows| rows.nth(usize::try_from(number).ok()?)?.ok());
     if let Some(row) = row {

@@ -2,7 +2,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::{FunctionField, FunctionInfo2};
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -21,18 +20,19 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
-    let Some(attributes) = function.attributes else { return false };
-    attributes.info2.fde_type_code() > FunctionInfo2::FLEX
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Some(readable) = function.readable() else { return };
-    let info2 = readable.attributes().info2;
-    report.field(
-        function.field(FunctionField::Info2),
-        format_args!("{:#04x}", info2.0),
-        "0 or 1 in bits 0 to 4",
-        format_args!("the FDE type is {}, which does not exist", info2.fde_type_code()),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let Some(attributes) = shape.attributes else { return };
+    let info2 = attributes.info2;
+    if info2.fde_type_code() > FunctionInfo2::FLEX {
+        report.field(
+            function.field(FunctionField::Info2),
+            format_args!("{:#04x}", info2.0),
+            "0 or 1 in bits 0 to 4",
+            format_args!("the FDE type is {}, which does not exist", info2.fde_type_code()),
+        );
+    }
 }

@@ -1,7 +1,7 @@
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::FunctionField;
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -19,17 +19,18 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
-    let Some(attributes) = function.attributes else { return false };
-    attributes.is_flexible() && attributes.has_rows
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Some(readable) = function.readable() else { return };
-    report.field(
-        function.field(crate::section::FunctionField::Info2),
-        format_args!("{:#04x}", readable.attributes().info2.0),
-        "0 (DEFAULT)",
-        format_args!("an AArch64 function has FDE type FLEX"),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let Some(attributes) = shape.attributes else { return };
+    if attributes.is_flexible() && attributes.has_rows {
+        report.field(
+            function.field(FunctionField::Info2),
+            format_args!("{:#04x}", attributes.info2.0),
+            "0 (DEFAULT)",
+            format_args!("an AArch64 function has FDE type FLEX"),
+        );
+    }
 }

@@ -2,7 +2,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::{FreType, FunctionField};
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -21,18 +20,19 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
-    let Some(attributes) = function.attributes else { return false };
-    FreType::from_code(attributes.info.fre_type_code()).is_none()
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Some(readable) = function.readable() else { return };
-    let info = readable.attributes().info;
-    report.field(
-        function.field(FunctionField::Info),
-        format_args!("{:#04x}", info.0),
-        "0, 1 or 2 in bits 0 to 3",
-        format_args!("the FRE type is {}, which does not exist", info.fre_type_code()),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let Some(attributes) = shape.attributes else { return };
+    let info = attributes.info;
+    if FreType::from_code(info.fre_type_code()).is_none() {
+        report.field(
+            function.field(FunctionField::Info),
+            format_args!("{:#04x}", info.0),
+            "0, 1 or 2 in bits 0 to 3",
+            format_args!("the FRE type is {}, which does not exist", info.fre_type_code()),
+        );
+    }
 }

@@ -2,7 +2,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -21,20 +20,25 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
-    function.start.is_some_and(|start| !start.is_aligned)
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let (Ok(start), Some(abi)) = (function.start, function.abi()) else { return };
-    let alignment = abi.instruction_alignment();
-    report.field(
-        function.field(FunctionField::Start),
-        format_args!("{:#x}", start.address),
-        format_args!("a multiple of {alignment}"),
-        format_args!(
-            "the function starts at {:#x}, which is not a possible instruction address on {abi}",
-            start.address
-        ),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let (Some(place), Ok(start), Some(abi)) = (shape.start, function.start, function.abi()) else {
+        return;
+    };
+    if !place.is_aligned {
+        let alignment = abi.instruction_alignment();
+        report.field(
+            function.field(FunctionField::Start),
+            format_args!("{:#x}", start.address),
+            format_args!("a multiple of {alignment}"),
+            format_args!(
+                "the function starts at {:#x}, which is not a possible instruction address on \
+                 {abi}",
+                start.address
+            ),
+        );
+    }
 }

@@ -2,7 +2,6 @@ use super::is_tombstone;
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 use crate::subject::{FileKind, FunctionContext};
 
@@ -22,21 +21,22 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
-    let Some(start) = function.start else { return false };
-    section.kind == FileKind::Linked && is_tombstone(start)
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Ok(start) = function.start else { return };
-    report.field(
-        function.field(FunctionField::Start),
-        format_args!("{:#x}", start.address),
-        "an address in code",
-        format_args!(
-            "the function starts at {:#x}, to which linkers resolve references into discarded \
-             sections",
-            start.address
-        ),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let (Some(place), Ok(start)) = (shape.start, function.start) else { return };
+    if function.whole.kind == FileKind::Linked && is_tombstone(place) {
+        report.field(
+            function.field(FunctionField::Start),
+            format_args!("{:#x}", start.address),
+            "an address in code",
+            format_args!(
+                "the function starts at {:#x}, to which linkers resolve references into discarded \
+                 sections",
+                start.address
+            ),
+        );
+    }
 }

@@ -2,7 +2,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,17 +19,19 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
-    function.attributes.is_some_and(|attributes| attributes.info2.0 & 0xe0 != 0)
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Some(readable) = function.readable() else { return };
-    let info2 = readable.attributes().info2.0;
-    report.field(
-        function.field(FunctionField::Info2),
-        format_args!("{info2:#04x}"),
-        "bits 0xe0 clear",
-        format_args!("unused bits {:#04x} of the second info byte are set", info2 & 0xe0),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let Some(attributes) = shape.attributes else { return };
+    let (info2, unused) = (attributes.info2.0, attributes.info2.0 & 0xe0);
+    if unused != 0 {
+        report.field(
+            function.field(FunctionField::Info2),
+            format_args!("{info2:#04x}"),
+            "bits 0xe0 clear",
+            format_args!("unused bits {unused:#04x} of the second info byte are set"),
+        );
+    }
 }

@@ -2,7 +2,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::{FunctionField, Version};
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,26 +19,23 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
-    let Some(attributes) = function.attributes else { return false };
-    attributes.info.0 & unused_bits(section.header().version) != 0
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Some(readable) = function.readable() else { return };
-    let info = readable.attributes().info.0;
-    let unused = unused_bits(function.whole.header().version);
-    report.field(
-        function.field(FunctionField::Info),
-        format_args!("{info:#04x}"),
-        format_args!("bits {unused:#04x} clear"),
-        format_args!("unused bits {:#04x} of the info byte are set", info & unused),
-    );
-}
-
-fn unused_bits(version: Version) -> u8 {
-    match version {
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let Some(attributes) = shape.attributes else { return };
+    let unused = match function.whole.header().version {
         Version::V1 | Version::V2 => 0xc0,
         Version::V3 => 0x40,
+    };
+    let info = attributes.info.0;
+    if info & unused != 0 {
+        report.field(
+            function.field(FunctionField::Info),
+            format_args!("{info:#04x}"),
+            format_args!("bits {unused:#04x} clear"),
+            format_args!("unused bits {:#04x} of the info byte are set", info & unused),
+        );
     }
 }

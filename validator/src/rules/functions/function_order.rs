@@ -3,7 +3,6 @@ use core::cmp::Ordering;
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 use crate::subject::{FileKind, FunctionContext};
 
@@ -23,23 +22,29 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
-    let before = function.start.is_some_and(|start| start.order == Some(Ordering::Less));
-    section.header().flags.sorted() && section.kind != FileKind::Relocatable && before
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let (Ok(start), Some(before)) = (function.start, function.previous) else { return };
-    report.field(
-        function.field(FunctionField::Start),
-        format_args!("{:#x}", start.address),
-        format_args!("at least {:#x}", before.address),
-        format_args!(
-            "the flags say that the table is sorted, but function #{} at {:#x} follows one at \
-             {:#x}",
-            function.entry.index(),
-            start.address,
-            before.address
-        ),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let (Some(place), Ok(start)) = (shape.start, function.start) else { return };
+    let whole = function.whole;
+    if place.order == Some(Ordering::Less)
+        && let Some(before) = function.previous
+        && whole.header().flags.sorted()
+        && whole.kind != FileKind::Relocatable
+    {
+        report.field(
+            function.field(FunctionField::Start),
+            format_args!("{:#x}", start.address),
+            format_args!("at least {:#x}", before.address),
+            format_args!(
+                "the flags say that the table is sorted, but function #{} at {:#x} follows one at \
+                 {:#x}",
+                function.entry.index(),
+                start.address,
+                before.address
+            ),
+        );
+    }
 }

@@ -2,7 +2,6 @@ use super::is_tombstone;
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
-use crate::subject::SectionContext;
 use crate::subject::shape::{CodePlace, FunctionShape};
 use crate::subject::{FileKind, FunctionContext};
 
@@ -23,23 +22,24 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
-    let Some(start) = function.start.filter(|start| !is_tombstone(*start)) else { return false };
-    let outside = match start.code {
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let (Some(place), Ok(start)) = (shape.start, function.start) else { return };
+    let outside = match place.code {
         CodePlace::Outside => true,
         // A function of size 0 may be at the very end of a section.
-        CodePlace::AtEnd => !function.is_empty,
+        CodePlace::AtEnd => !shape.is_empty,
         CodePlace::Unknown | CodePlace::Inside | CodePlace::PastEnd => false,
     };
-    section.kind == FileKind::Linked && outside
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Ok(start) = function.start else { return };
-    report.field(
-        function.field(FunctionField::Start),
-        format_args!("{:#x}", start.address),
-        "an address in an executable section",
-        format_args!("the function starts at {:#x}, where there is no code", start.address),
-    );
+    if outside && !is_tombstone(place) && function.whole.kind == FileKind::Linked {
+        report.field(
+            function.field(FunctionField::Start),
+            format_args!("{:#x}", start.address),
+            "an address in an executable section",
+            format_args!("the function starts at {:#x}, where there is no code", start.address),
+        );
+    }
 }

@@ -2,7 +2,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,17 +19,19 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
-    function.attributes.is_some_and(|attributes| attributes.padding != 0)
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Some(readable) = function.readable() else { return };
-    let padding = readable.attributes().padding;
-    report.field(
-        function.field(FunctionField::Padding),
-        format_args!("{padding:#06x}"),
-        "0",
-        format_args!("the entry's padding is not zero"),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let Some(attributes) = shape.attributes else { return };
+    let padding = attributes.padding;
+    if padding != 0 {
+        report.field(
+            function.field(FunctionField::Padding),
+            format_args!("{padding:#06x}"),
+            "0",
+            format_args!("the entry's padding is not zero"),
+        );
+    }
 }

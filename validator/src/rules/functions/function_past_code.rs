@@ -2,7 +2,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::{CodePlace, FunctionShape};
 
 pub(super) static RULE: Rule = Rule {
@@ -22,24 +21,23 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
-    function.start.is_some_and(|start| start.wraps || start.code == CodePlace::PastEnd)
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Ok(start) = function.start else { return };
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let (Some(place), Ok(start)) = (shape.start, function.start) else { return };
     let size = function.entry.size();
-    if start.address.checked_add(u64::from(size)).is_none() {
+    if place.wraps {
         report.field(
             function.field(FunctionField::Size),
             format_args!("{size:#x}"),
             format_args!("at most {:#x}", u64::MAX - start.address),
             format_args!("the function of {size:#x} bytes ends past the address space"),
         );
-        return;
-    }
-    let Some(range) = function.code.containing(start) else { return };
-    if !range.contains(start, u64::from(size)) {
+    } else if place.code == CodePlace::PastEnd
+        && let Some(range) = function.code.containing(start)
+    {
         let room = range.size - (start.address - range.start.address);
         report.field(
             function.field(FunctionField::Size),

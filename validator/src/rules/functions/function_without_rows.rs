@@ -2,7 +2,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,17 +19,19 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
-    let Some(attributes) = function.attributes else { return false };
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let Some(attributes) = shape.attributes else { return };
     // A separate rule covers sections without any row.
-    !attributes.has_rows && section.header().num_fres > 0
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    report.field(
-        function.field(FunctionField::NumFres),
-        0,
-        "at least 1",
-        format_args!("the function has no rows"),
-    );
+    if !attributes.has_rows && function.whole.header().num_fres > 0 {
+        report.field(
+            function.field(FunctionField::NumFres),
+            0,
+            "at least 1",
+            format_args!("the function has no rows"),
+        );
+    }
 }

@@ -2,7 +2,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::{FunctionField, FunctionInfo};
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -21,17 +20,19 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
-    let Some(attributes) = function.attributes else { return false };
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let Some(attributes) = shape.attributes else { return };
     let ordinary = !attributes.is_flexible() && attributes.info.0 & FunctionInfo::SIGNAL == 0;
-    !attributes.has_rows && ordinary
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    report.field(
-        function.field(FunctionField::NumFres),
-        0,
-        "at least 1, unless outermost",
-        format_args!("the function has no rows, so readers treat it as the outermost frame"),
-    );
+    if ordinary && !attributes.has_rows {
+        report.field(
+            function.field(FunctionField::NumFres),
+            0,
+            "at least 1, unless outermost",
+            format_args!("the function has no rows, so readers treat it as the outermost frame"),
+        );
+    }
 }

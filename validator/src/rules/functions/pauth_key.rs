@@ -2,7 +2,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,17 +19,21 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
-    function.attributes.is_some_and(|attributes| attributes.info.pauth_key_b())
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Some(readable) = function.readable() else { return };
-    let info = readable.attributes().info;
-    report.field(
-        function.field(FunctionField::Info),
-        format_args!("{:#04x}", info.0),
-        "bit 0x20 clear",
-        format_args!("the function's return addresses are marked as signed with AArch64's B key"),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let Some(attributes) = shape.attributes else { return };
+    let info = attributes.info;
+    if info.pauth_key_b() {
+        report.field(
+            function.field(FunctionField::Info),
+            format_args!("{:#04x}", info.0),
+            "bit 0x20 clear",
+            format_args!(
+                "the function's return addresses are marked as signed with AArch64's B key"
+            ),
+        );
+    }
 }

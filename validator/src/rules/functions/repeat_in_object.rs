@@ -1,7 +1,6 @@
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::{FunctionField, FunctionInfo};
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 use crate::subject::{FileKind, FunctionContext};
 
@@ -21,18 +20,19 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
-    let Some(attributes) = function.attributes else { return false };
-    section.kind == FileKind::Relocatable && attributes.info.is_pc_mask()
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Some(readable) = function.readable() else { return };
-    let info = readable.attributes().info;
-    report.field(
-        function.field(FunctionField::Info),
-        format_args!("{:#04x}", info.0),
-        format_args!("bit {:#04x} clear", FunctionInfo::PC_MASK),
-        format_args!("the rows of a function in a relocatable object repeat"),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let Some(attributes) = shape.attributes else { return };
+    let info = attributes.info;
+    if info.is_pc_mask() && function.whole.kind == FileKind::Relocatable {
+        report.field(
+            function.field(FunctionField::Info),
+            format_args!("{:#04x}", info.0),
+            format_args!("bit {:#04x} clear", FunctionInfo::PC_MASK),
+            format_args!("the rows of a function in a relocatable object repeat"),
+        );
+    }
 }

@@ -2,7 +2,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -21,20 +20,22 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
-    function.attributes.is_some_and(|attributes| !attributes.has_whole_blocks)
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Some(readable) = function.readable() else { return };
-    let Ok(Some(block)) = readable.repeat_size() else { return };
-    report.field(
-        function.field(FunctionField::Size),
-        readable.size(),
-        format_args!("a multiple of {block}"),
-        format_args!(
-            "the function is {} bytes long, which is not a multiple of the block size {block}",
-            readable.size()
-        ),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let Some(attributes) = shape.attributes else { return };
+    let (block, size) = (attributes.rep_size, function.entry.size());
+    if !attributes.has_whole_blocks {
+        report.field(
+            function.field(FunctionField::Size),
+            size,
+            format_args!("a multiple of {block}"),
+            format_args!(
+                "the function is {size} bytes long, which is not a multiple of the block size \
+                 {block}"
+            ),
+        );
+    }
 }

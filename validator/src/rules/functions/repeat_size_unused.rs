@@ -2,7 +2,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,18 +19,18 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
-    let Some(attributes) = function.attributes else { return false };
-    !attributes.info.is_pc_mask() && attributes.rep_size != 0
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Some(readable) = function.readable() else { return };
-    let attributes = readable.attributes();
-    report.field(
-        function.field(FunctionField::RepSize),
-        attributes.rep_size,
-        "0",
-        format_args!("a block size is given, though the function's rows do not repeat"),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let Some(attributes) = shape.attributes else { return };
+    if !attributes.info.is_pc_mask() && attributes.rep_size != 0 {
+        report.field(
+            function.field(FunctionField::RepSize),
+            attributes.rep_size,
+            "0",
+            format_args!("a block size is given, though the function's rows do not repeat"),
+        );
+    }
 }

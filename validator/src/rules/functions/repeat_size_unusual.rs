@@ -2,7 +2,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,18 +19,19 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
-    let Some(attributes) = function.attributes else { return false };
-    attributes.info.is_pc_mask() && !matches!(attributes.rep_size, 0 | 8 | 16 | 32)
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Some(readable) = function.readable() else { return };
-    let Ok(Some(block)) = readable.repeat_size() else { return };
-    report.field(
-        function.field(FunctionField::RepSize),
-        block,
-        "8, 16 or 32",
-        format_args!("the repeated block is {block} bytes long"),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let Some(attributes) = shape.attributes else { return };
+    let block = attributes.rep_size;
+    if attributes.info.is_pc_mask() && !matches!(block, 0 | 8 | 16 | 32) {
+        report.field(
+            function.field(FunctionField::RepSize),
+            block,
+            "8, 16 or 32",
+            format_args!("the repeated block is {block} bytes long"),
+        );
+    }
 }

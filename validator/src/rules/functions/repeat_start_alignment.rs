@@ -1,7 +1,6 @@
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 use crate::subject::{FileKind, FunctionContext};
 
@@ -22,21 +21,25 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
-    let aligned = function.start.is_none_or(|start| start.is_block_aligned);
-    section.kind == FileKind::Linked && !aligned
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let (Some(readable), Ok(start)) = (function.readable(), function.start) else { return };
-    let Ok(Some(block)) = readable.repeat_size() else { return };
-    report.field(
-        function.field(FunctionField::Start),
-        format_args!("{:#x}", start.address),
-        format_args!("a multiple of {block}"),
-        format_args!(
-            "the function's rows repeat every {block} bytes, but it starts at {:#x}",
-            start.address
-        ),
-    );
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let (Some(attributes), Some(place)) = (shape.attributes, shape.start) else { return };
+    if !place.is_block_aligned
+        && let Ok(start) = function.start
+        && function.whole.kind == FileKind::Linked
+    {
+        let block = attributes.rep_size;
+        report.field(
+            function.field(FunctionField::Start),
+            format_args!("{:#x}", start.address),
+            format_args!("a multiple of {block}"),
+            format_args!(
+                "the function's rows repeat every {block} bytes, but it starts at {:#x}",
+                start.address
+            ),
+        );
+    }
 }

@@ -4,7 +4,6 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
-use crate::subject::SectionContext;
 use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
@@ -22,32 +21,33 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
-    let has_rows = function.attributes.is_some_and(|attributes| attributes.has_rows);
-    let stored_with_rows = section.header().version.attribute_size() > 0;
-    match function.rows {
-        Ordering::Less => false,
-        // Up to version 2, the offset of a function without rows may be the end of the sub-section.
-        Ordering::Equal => !stored_with_rows && has_rows,
-        Ordering::Greater => true,
-    }
-}
-
-pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let offset = u64::from(function.entry.fre_offset());
-    let length = u64::from(function.whole.header().fre_len);
-    let attributes = function.whole.header().version.attribute_size();
+pub(super) fn check(
+    shape: &FunctionShape,
+    function: &FunctionContext<'_>,
+    report: &mut Reporter<'_>,
+) {
+    let header = function.whole.header();
+    let attributes = header.version.attribute_size();
     // Up to version 2, the offset of a function without rows may be the end of the sub-section.
-    let needed = match function.readable() {
-        Some(readable) if attributes == 0 => u64::from(readable.num_rows() > 0),
+    let needed = match shape.attributes {
+        Some(readable) if attributes == 0 => u64::from(readable.has_rows),
         _ => attributes,
     };
-    report.field(
-        function.field(FunctionField::FreOffset),
-        format_args!("{offset:#x}"),
-        format_args!("at most {:#x}", length.saturating_sub(needed)),
-        format_args!(
-            "the function's rows start at {offset:#x} in an FRE sub-section of {length:#x} bytes"
-        ),
-    );
+    let outside = match shape.rows {
+        Ordering::Less => false,
+        Ordering::Equal => attributes == 0 && needed > 0,
+        Ordering::Greater => true,
+    };
+    if outside {
+        let (offset, length) = (function.entry.fre_offset(), header.fre_len);
+        report.field(
+            function.field(FunctionField::FreOffset),
+            format_args!("{offset:#x}"),
+            format_args!("at most {:#x}", u64::from(length).saturating_sub(needed)),
+            format_args!(
+                "the function's rows start at {offset:#x} in an FRE sub-section of {length:#x} \
+                 bytes"
+            ),
+        );
+    }
 }

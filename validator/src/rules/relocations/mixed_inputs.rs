@@ -26,7 +26,9 @@ pub(super) fn check(inputs: &[(&str, HeaderSummary)], report: &mut Reporter<'_>)
             "versions"
         } else if other.abi != header.abi || other.endian != header.endian {
             "ABIs"
-        } else if other.fixed_offsets != header.fixed_offsets {
+        } else if other.fixed_fp_offset != header.fixed_fp_offset
+            || other.fixed_ra_offset != header.fixed_ra_offset
+        {
             "fixed offsets"
         } else if other.flags.pcrel() != header.flags.pcrel() {
             "ways to count start fields"

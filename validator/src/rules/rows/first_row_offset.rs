@@ -19,18 +19,16 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(place: RowPlace) -> bool {
-    place.is_first() && !place.is_at_start()
-}
-
-pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
-    report.field(
-        row.start(),
-        format_args!("{:#x}", row.row.start),
-        "0",
-        format_args!(
-            "the first row starts at {:#x}, so the code before it has no row",
-            row.row.start
-        ),
-    );
+pub(super) fn check(place: RowPlace, row: &RowContext<'_>, report: &mut Reporter<'_>) {
+    if place.is_first() && !place.is_at_start() {
+        report.field(
+            row.start(),
+            format_args!("{:#x}", row.row.start),
+            "0",
+            format_args!(
+                "the first row starts at {:#x}, so the code before it has no row",
+                row.row.start
+            ),
+        );
+    }
 }

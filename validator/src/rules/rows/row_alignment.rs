@@ -19,19 +19,17 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(place: RowPlace) -> bool {
-    !place.is_aligned()
-}
-
-pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
-    let alignment = row.layout.abi.instruction_alignment();
-    report.field(
-        row.start(),
-        format_args!("{:#x}", row.row.start),
-        format_args!("a multiple of {alignment}"),
-        format_args!(
-            "row {} starts at {:#x}, which is not a possible instruction address on {}",
-            row.index, row.row.start, row.layout.abi
-        ),
-    );
+pub(super) fn check(place: RowPlace, row: &RowContext<'_>, report: &mut Reporter<'_>) {
+    if !place.is_aligned() {
+        let alignment = row.layout.abi.instruction_alignment();
+        report.field(
+            row.start(),
+            format_args!("{:#x}", row.row.start),
+            format_args!("a multiple of {alignment}"),
+            format_args!(
+                "row {} starts at {:#x}, which is not a possible instruction address on {}",
+                row.index, row.row.start, row.layout.abi
+            ),
+        );
+    }
 }

@@ -18,16 +18,13 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(place: RowPlace) -> bool {
-    !place.repeats() && !place.is_in_empty_function() && place.is_at_end()
-}
-
-pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
-    let size = row.function.size();
-    report.field(
-        row.start(),
-        format_args!("{:#x}", row.row.start),
-        format_args!("below {size:#x}"),
-        format_args!("row {} starts at the function's end and covers nothing", row.index),
-    );
+pub(super) fn check(place: RowPlace, row: &RowContext<'_>, report: &mut Reporter<'_>) {
+    if place.is_at_end() && !place.repeats() && !place.is_in_empty_function() {
+        report.field(
+            row.start(),
+            format_args!("{:#x}", row.row.start),
+            format_args!("below {:#x}", row.function.size()),
+            format_args!("row {} starts at the function's end and covers nothing", row.index),
+        );
+    }
 }

@@ -19,16 +19,19 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(place: RowPlace) -> bool {
-    place.is_duplicate()
-}
-
-pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn check(place: RowPlace, row: &RowContext<'_>, report: &mut Reporter<'_>) {
     let Some(previous) = row.previous else { return };
-    report.field(
-        row.start(),
-        format_args!("{:#x}", row.row.start),
-        format_args!("above {:#x}", previous.start),
-        format_args!("rows {} and {} both start at {:#x}", row.index - 1, row.index, row.row.start),
-    );
+    if place.is_duplicate() {
+        report.field(
+            row.start(),
+            format_args!("{:#x}", row.row.start),
+            format_args!("above {:#x}", previous.start),
+            format_args!(
+                "rows {} and {} both start at {:#x}",
+                row.index - 1,
+                row.index,
+                row.row.start
+            ),
+        );
+    }
 }

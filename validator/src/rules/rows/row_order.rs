@@ -20,22 +20,20 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(place: RowPlace) -> bool {
-    place.is_earlier()
-}
-
-pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn check(place: RowPlace, row: &RowContext<'_>, report: &mut Reporter<'_>) {
     let Some(previous) = row.previous else { return };
-    report.field(
-        row.start(),
-        format_args!("{:#x}", row.row.start),
-        format_args!("above {:#x}", previous.start),
-        format_args!(
-            "row {} starts at {:#x}, before row {} at {:#x}",
-            row.index,
-            row.row.start,
-            row.index - 1,
-            previous.start
-        ),
-    );
+    if place.is_earlier() {
+        report.field(
+            row.start(),
+            format_args!("{:#x}", row.row.start),
+            format_args!("above {:#x}", previous.start),
+            format_args!(
+                "row {} starts at {:#x}, before row {} at {:#x}",
+                row.index,
+                row.row.start,
+                row.index - 1,
+                previous.start
+            ),
+        );
+    }
 }

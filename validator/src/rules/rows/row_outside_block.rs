@@ -18,19 +18,17 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(place: RowPlace) -> bool {
-    place.is_in_block() && (place.is_at_end() || place.is_past_end())
-}
-
-pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
-    let Ok(Some(block)) = row.function.repeat_size() else { return };
-    report.field(
-        row.start(),
-        format_args!("{:#x}", row.row.start),
-        format_args!("below {block:#x}"),
-        format_args!(
-            "row {} starts at {:#x}, outside the repeated block ({block:#x} bytes)",
-            row.index, row.row.start
-        ),
-    );
+pub(super) fn check(place: RowPlace, row: &RowContext<'_>, report: &mut Reporter<'_>) {
+    let block = row.function.attributes().rep_size;
+    if place.is_in_block() && (place.is_at_end() || place.is_past_end()) {
+        report.field(
+            row.start(),
+            format_args!("{:#x}", row.row.start),
+            format_args!("below {block:#x}"),
+            format_args!(
+                "row {} starts at {:#x}, outside the repeated block ({block:#x} bytes)",
+                row.index, row.row.start
+            ),
+        );
+    }
 }

@@ -19,20 +19,18 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn is_broken(place: RowPlace) -> bool {
-    !place.repeats() && place.is_past_end()
-}
-
-pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
-    report.field(
-        row.start(),
-        format_args!("{:#x}", row.row.start),
-        format_args!("below {:#x}", row.function.size()),
-        format_args!(
-            "row {} starts at {:#x}, past the end of the function ({:#x} bytes)",
-            row.index,
-            row.row.start,
-            row.function.size()
-        ),
-    );
+pub(super) fn check(place: RowPlace, row: &RowContext<'_>, report: &mut Reporter<'_>) {
+    if place.is_past_end() && !place.repeats() {
+        report.field(
+            row.start(),
+            format_args!("{:#x}", row.row.start),
+            format_args!("below {:#x}", row.function.size()),
+            format_args!(
+                "row {} starts at {:#x}, past the end of the function ({:#x} bytes)",
+                row.index,
+                row.row.start,
+                row.function.size()
+            ),
+        );
+    }
 }
