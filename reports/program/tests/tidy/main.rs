@@ -5,6 +5,7 @@
 mod comments;
 mod imports;
 mod names;
+mod packages;
 mod promises;
 
 use std::fs;
