@@ -55,7 +55,7 @@ pub fn seeded(count: u64, files: &[Vec<u8>], run: fn(&[u8])) {
     }
 }
 
-/// The same from a seed on, on all processors.
+/// Runs a target on `count` inputs from the seed `first` on, on all processors.
 fn seeded_in_parallel(count: u64, first: u64, files: &[Vec<u8>], run: fn(&[u8])) {
     let next = AtomicU64::new(0);
     let work = || {

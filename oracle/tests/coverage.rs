@@ -24,7 +24,7 @@ fn section(abi: Abi, column: u8, initial: &[u8], size: u64, program: &[u8]) -> V
     bytes
 }
 
-/// The same for s390x: code alignment 1, data alignment -8.
+/// The CFI of a function for s390x: code alignment 1, data alignment -8.
 fn big_endian(column: u8, initial: &[u8], size: u64, program: &[u8]) -> Vec<u8> {
     let entry = |id: u32, body: &[u8]| {
         let length = body.len() as u32 + 4;

@@ -48,7 +48,7 @@ fn linked(header: Option<&[u8]>, entries: &[(u64, Raw)]) -> Vec<u8> {
     tables(header, entries).finish().expect("a file")
 }
 
-/// The same in the layout of Linux 6.12, with function symbols.
+/// Such a file in the layout of Linux 6.12, with function symbols.
 fn with_symbols(entries: &[(u64, Raw)], places: &[u64]) -> Vec<u8> {
     let mut file = tables(Some(&LINUX_6_12), entries);
     let symbol = |value: &u64| Symbol { name: "f", info: 2, section: 1, value: *value, size: 1 };

@@ -29,7 +29,7 @@ pub fn run(data: &[u8]) {
 /// Builds a section, checks it on its own and in a file, reads it, and looks up its rows.
 ///
 /// # Panics
-/// The same as [`run`].
+/// Panics where [`run`] does.
 pub fn check_plan(plan: &Plan, warned: bool) {
     let built = plan.build().unwrap_or_else(|error| panic!("{error}: {plan:#?}"));
     let relocations = plan.relocations(&built);

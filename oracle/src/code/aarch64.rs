@@ -101,7 +101,7 @@ impl Instruction {
         (self.bits >> from) & ((1 << width) - 1)
     }
 
-    /// The same, as a signed number.
+    /// `width` bits from bit `from` on, as a signed number.
     const fn signed(&self, from: u32, width: u32) -> i32 {
         let unused = 32 - width;
         (self.field(from, width) << unused).cast_signed() >> unused

@@ -80,7 +80,7 @@ impl<'e> Code<'e> {
         Code::new(Cow::Borrowed(elf), sections, Cow::Borrowed(cfi))
     }
 
-    /// The same, for those who cannot keep the file and its CFI elsewhere.
+    /// Divides the code of `elf`, as [`Code::of`] does, and keeps the file and its CFI.
     #[must_use]
     pub fn owning(elf: Elf<'e>, sections: &[Section<'_>], cfi: Vec<Cfi<'e>>) -> Option<Code<'e>> {
         Code::new(Cow::Owned(elf), sections, Cow::Owned(cfi))
@@ -132,7 +132,7 @@ impl<'e> Code<'e> {
         self.function_within(place, &self.budget, &mut Latest::default())
     }
 
-    /// The same as [`Code::function`], within a budget. `latest` may have a function that it needs.
+    /// Examines a function, as [`Code::function`] does, within a budget. `latest` may have a function that it needs.
     pub(crate) fn function_within(
         &self,
         place: CodeAddress,
@@ -420,7 +420,7 @@ impl<'e> Function<'e> {
         self.visit_runs(range, Watched::ALL, |start| start.saturating_add(1), visit);
     }
 
-    /// The same for runs of instructions before which the same is known about the `watched` registers and the stack. `until` returns
+    /// Passes runs of instructions to `visit`, before which the same is known about the `watched` registers and the stack. `until` returns
     /// an address before which the run that starts at an address has to end, as far as instructions do.
     pub(crate) fn visit_runs(
         &mut self,

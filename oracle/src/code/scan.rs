@@ -57,7 +57,7 @@ impl Scan {
         Scan::in_groups(GROUP, image, entries, abi)
     }
 
-    /// The same, in groups of `size` functions.
+    /// Scans the code in groups of `size` functions.
     fn in_groups(
         size: usize,
         image: &Image<'_>,

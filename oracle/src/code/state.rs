@@ -108,7 +108,7 @@ impl State {
         self.packed(register).into()
     }
 
-    /// The same, packed.
+    /// What a register holds, packed.
     pub(super) fn packed(&self, register: Number) -> Packed {
         self.registers.get(usize::from(register)).copied().unwrap_or(Packed::UNKNOWN)
     }
@@ -387,7 +387,7 @@ impl State {
         self.sp() == self.top && self.get(fp) == Value::Entry(fp) && ra_is_kept
     }
 
-    /// The same, if registers of the caller that are not known may be unchanged.
+    /// Whether the state may be that at the function's entry: registers of which nothing is known may be unchanged.
     pub(super) fn may_be_at_entry(&self, abi: Abi) -> bool {
         let may_hold = |register: Number| {
             let value = self.get(register);

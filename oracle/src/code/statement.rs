@@ -35,7 +35,7 @@ impl Checked {
     pub const UNKNOWN: Checked =
         Checked { cfa: Truth::Unknown, ra: Truth::Unknown, fp: Truth::Unknown };
 
-    /// The same, if what seems to be wrong may be right.
+    /// The truth if what seems to be wrong may be right: nothing is refuted.
     fn without_refutation(self) -> Checked {
         let of = |truth| if truth == Truth::Refuted { Truth::Unknown } else { truth };
         Checked { cfa: of(self.cfa), ra: of(self.ra), fp: of(self.fp) }
@@ -158,7 +158,7 @@ impl Facts<'_> {
         })
     }
 
-    /// The same, but only what is in the stack: registers may still hold it as well.
+    /// The parts of the frame that are in the stack, also where registers still hold them.
     #[must_use]
     pub fn saved(&self) -> Known {
         self.known_by(|_, value| self.saved_at(value))
@@ -183,7 +183,7 @@ impl Facts<'_> {
         offset.map(i64::from).map(Recovery::AtCfa)
     }
 
-    /// The same, with the CFA relative to the register that `frame` uses, if the code determines it.
+    /// The parts of the frame that the code determines, with the CFA relative to the register that `frame` uses, if it can be.
     pub(crate) fn known_beside(&self, frame: &Frame) -> Known {
         let known = self.known();
         let Cfa::RegisterOffset { register, .. } = frame.cfa else { return known };

@@ -149,7 +149,7 @@ fn behind_a_jump_to_an_unknown_place_registers_may_be_overwritten() {
 
 /// sub $8,%rsp; cmp $1,%edi; ja 0xf; mov (%rsi,%rdi,2),%rax; jmp *%rax; add $8,%rsp; ret
 ///
-/// The same, with an address that is loaded from a place of which nothing is known.
+/// A jump to an address that is loaded from a place of which nothing is known.
 #[test]
 fn a_jump_to_an_address_from_an_unknown_place_does_not_leave_the_function() {
     assert_listing(

@@ -21,7 +21,7 @@ pub(super) struct Part {
     pub(super) code: Vec<CodeRange>,
     /// The number of SFrame functions before it, none of which describes any of it.
     pub(super) sframe: usize,
-    /// The same for each CFI section.
+    /// The number of functions of each CFI section before it, none of which describes any of it.
     pub(super) cfi: Vec<usize>,
 }
 

@@ -112,7 +112,7 @@ pub fn prove<'c>(
     prove_in_chunks((CHUNK, AT_ONCE), code, elf, sections, cfi, found)
 }
 
-/// The same in chunks of `size` bytes of code, `at_once` of which are examined together.
+/// Compares chunks of `size` bytes of code, `at_once` of which are examined together.
 fn prove_in_chunks<'c>(
     (size, at_once): (u64, usize),
     code: &Code<'_>,

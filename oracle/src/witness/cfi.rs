@@ -28,7 +28,7 @@ impl<'c, 'x> CfiWitness<'c, 'x> {
         CfiWitness { streams: streams.collect(), speaker: None, is_read: false }
     }
 
-    /// The same, with the number of functions to be passed over in each section: they describe nothing that is read.
+    /// Passes over so many functions of each section: they describe nothing that is read.
     pub(crate) fn starting_at(mut self, passed: &[usize]) -> CfiWitness<'c, 'x> {
         for (stream, passed) in self.streams.iter_mut().zip(passed) {
             stream.pass(*passed);

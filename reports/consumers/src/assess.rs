@@ -166,13 +166,13 @@ impl<'a> Assessor<'a> {
         Assessor { input, specification, places }
     }
 
-    /// The same as [`assess`].
+    /// Assesses a consumer, as [`assess`] does.
     #[must_use]
     pub fn assess(&self, consumer: &dyn Consumer) -> Assessment {
         self.assess_by(consumer, |input| consumer.open(input))
     }
 
-    /// The same for the section of a relocatable object, after relocation.
+    /// Assesses a consumer of the section of a relocatable object, after relocation.
     #[must_use]
     pub fn assess_object(&self, consumer: &dyn Consumer) -> Assessment {
         self.assess_by(consumer, |input| consumer.open_object(input))

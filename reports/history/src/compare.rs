@@ -73,7 +73,7 @@ impl Comparison {
         Comparison { old, new, old_files, new_files, strings, most_files: Comparison::MOST_FILES }
     }
 
-    /// The same with another maximum number of files.
+    /// Compares at most so many files of each scan.
     #[must_use]
     pub fn within(self, most_files: usize) -> Comparison {
         Comparison { most_files, ..self }

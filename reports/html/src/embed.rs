@@ -9,7 +9,7 @@ pub(crate) fn write<T: Serialize + ?Sized>(out: &mut dyn Write, value: &T) -> io
     sframe_record::json::write(Escaping { out }, value)
 }
 
-/// The same, in memory.
+/// `value` as JSON that may be the text of a `script` element.
 pub(crate) fn text<T: Serialize + ?Sized>(value: &T) -> io::Result<String> {
     let mut out = Vec::new();
     write(&mut out, value)?;

@@ -48,7 +48,7 @@ impl Judge {
         Judge { policy, today, uses, unchecked: BTreeSet::new(), baseline_files }
     }
 
-    /// The same for a scan that does not check these rules: it cannot say that their findings are fixed.
+    /// Judges a scan that does not check these rules, and cannot say that their findings are fixed.
     #[must_use]
     pub fn without(self, unchecked: BTreeSet<&'static str>) -> Judge {
         Judge { unchecked, ..self }

@@ -14,7 +14,7 @@ pub(crate) fn entry<T>(
     entry_within(MOST, list, found, new)
 }
 
-/// The same for a list of at most `most` entries.
+/// The entry of a sorted list of at most `most` entries, as [`entry`] finds or inserts it.
 pub(crate) fn entry_within<T>(
     most: usize,
     list: &mut Vec<T>,

@@ -21,7 +21,7 @@ pub fn code(text: &str) -> String {
     if text.is_empty() { text } else { format!("{fence}{space}{text}{space}{fence}") }
 }
 
-/// The same in a cell of a table, which `|` would end, also in a code span.
+/// Text as code in a cell of a table, which `|` would end, also in a code span.
 #[must_use]
 pub fn code_cell(text: &str) -> String {
     code(text).replace('|', "\\|")

@@ -85,7 +85,7 @@ impl Code {
 }
 
 impl Reference {
-    /// The same for the first of the functions that are called; `None` if it is that one.
+    /// A reference of this kind to the first of the functions that are called; `None` if it is that one.
     pub(crate) fn plain(&self) -> Option<Reference> {
         let plain = match self {
             Reference::Call(_) => Reference::Call(CALLED),

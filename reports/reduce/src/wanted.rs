@@ -34,7 +34,7 @@ impl Wanted {
         Wanted { beside, ..Wanted::alone(finding) }
     }
 
-    /// The same, with the defect of a finding that was found.
+    /// What is wanted, with the defect of a finding that was found.
     #[must_use]
     pub fn narrowed(&self, finding: &Finding<'_>) -> Wanted {
         Wanted { beside: self.beside.clone(), ..Wanted::alone(finding) }

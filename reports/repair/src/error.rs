@@ -78,7 +78,7 @@ pub enum RepairError {
     NewDifference {
         /// The bytes of code at which the input's sections and CFI differ.
         before: u64,
-        /// The same for the result.
+        /// The bytes of code at which the result and CFI differ.
         after: u64,
     },
 }

@@ -81,7 +81,7 @@ pub fn remaining(file: &[u8]) -> Result<Vec<Remaining>, RepairError> {
     of(&elf, &source.load_all()?)
 }
 
-/// The same, with the CFI.
+/// What is wrong with the SFrame sections of a file with this CFI.
 pub(crate) fn of(elf: &Elf<'_>, cfi: &[Cfi<'_>]) -> Result<Vec<Remaining>, RepairError> {
     let mut remaining = contradictions(elf, cfi)?;
     let report = Checker::default().elf(elf);

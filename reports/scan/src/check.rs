@@ -253,7 +253,7 @@ impl<'o> Checker<'o> {
         }
     }
 
-    /// The same, without checking whether the file has changed in the meantime.
+    /// The verdict on bytes, even if the file has changed in the meantime.
     fn checked(&self, name: &FileName, data: &[u8], stored: Stored<'_>) -> Verdict {
         let options = self.options;
         if let Some(raw) = options.raw {

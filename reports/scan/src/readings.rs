@@ -129,7 +129,7 @@ fn relocated<'s>(
     }
 }
 
-/// The same for a bare section.
+/// What consumers do with a bare section.
 pub(super) fn of_raw(
     source: &SectionSource<'_>,
     names: &Names<'_, '_>,

@@ -20,7 +20,7 @@ use sframe_validator::unwind::{Cfa, Frame, Named, Recovery};
 
 /// A function `f` with a frame record, as compilers begin and end nearly every one for AArch64.
 const PLAIN: &str = "stp x29, x30, [sp, #-32]!; mov x29, sp; bl g; ldp x29, x30, [sp], #32; ret";
-/// The same with a signed return address.
+/// A function `f` with a frame record that holds a signed return address.
 const SIGNED: &str =
     "paciasp; stp x29, x30, [sp, #-32]!; mov x29, sp; bl g; ldp x29, x30, [sp], #32; autiasp; ret";
 /// `push` and `pop` of the frame pointer.

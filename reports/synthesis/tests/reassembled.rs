@@ -52,7 +52,7 @@ fn outside_stubs(section: &Section<'_>, elf: &Elf<'_>) -> (usize, u64) {
     (starts.len(), bytes_of(section, &starts))
 }
 
-/// The same for the prediction from the CFI of the linked program.
+/// The functions and bytes outside stubs that are predicted from the CFI of the linked program.
 fn rows_of_program(elf: &Elf<'_>, release: Release) -> (usize, u64) {
     let cfi = Cfi::load_all(elf).expect("CFI");
     let place = Place::of(elf);

@@ -1,4 +1,4 @@
-//! The same for AArch64.
+//! What is known about frames in code of AArch64.
 
 use super::*;
 use crate::code::aarch64::Aarch64;

@@ -160,7 +160,7 @@ fn a_new_thread_may_have_another_stack() {
     assert_eq!([cfa(220), cfa(435)], [Truth::Unknown; 2]);
 }
 
-/// The same for AArch64, by the instructions that copy memory.
+/// AArch64's instructions that copy memory.
 #[test]
 fn memory_may_be_copied_over_what_was_saved() {
     let words: [u32; 10] = [

@@ -29,7 +29,7 @@ impl Loader<'_> {
         self.refused_because(Obstacle::new(self.linker, kind, name));
     }
 
-    /// The same, with a reason of its own.
+    /// An input that is there, and not what the linker expects, with the reason.
     pub(super) fn refused_because(&mut self, obstacle: Obstacle) {
         match obstacle.kind.stops(self.linker) {
             Some(true) => self.obstacle(obstacle),

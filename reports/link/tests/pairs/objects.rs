@@ -118,7 +118,7 @@ pub(crate) fn assemble(source: &Path, object: &Path, machine: Machine, kind: Kin
     assemble_for(source, object, machine.name(), kind)
 }
 
-/// The same for a machine of GNU's name.
+/// Assembles a source for a machine, which GNU calls so.
 pub(crate) fn assemble_for(source: &Path, object: &Path, machine: &str, kind: Kind) -> Option<()> {
     let (toolchain, gsframe) = match kind {
         Kind::None if machine == "s390x" => ("2.47.50", false),

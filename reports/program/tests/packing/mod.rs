@@ -54,7 +54,7 @@ impl Folder {
         (outcome.status, outcome.text)
     }
 
-    /// The same, for a run that the system ends after so many seconds of processor time.
+    /// Runs the program, which the system ends after so many seconds of processor time.
     pub(crate) fn check_within(&self, seconds: u64, arguments: &[&str]) -> (i32, String) {
         let limited = format!("ulimit -t {seconds}; exec \"$0\" \"$@\"");
         let mut shell = Command::new("sh");

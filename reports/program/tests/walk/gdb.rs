@@ -14,7 +14,7 @@ pub(crate) fn backtraces(gdb: &str, program: &Path, core: &Path) -> Vec<(u64, Ve
     parsed(&run(gdb, &[], program, core))
 }
 
-/// The same for a program of another machine, whose libraries are below `sysroot`.
+/// The frames of each thread in a core dump of another machine, whose libraries are below `sysroot`.
 pub(crate) fn backtraces_below(
     sysroot: &Path,
     program: &Path,

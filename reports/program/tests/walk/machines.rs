@@ -66,7 +66,7 @@ pub(crate) fn core(program: &Path, machine: &str, what: &str) -> PathBuf {
     core_below(Path::new("/"), program, machine, what)
 }
 
-/// The same for a program whose dynamic linker and libraries are below `sysroot`.
+/// A core dump of a program whose dynamic linker and libraries are below `sysroot`.
 pub(crate) fn core_below(sysroot: &Path, program: &Path, machine: &str, what: &str) -> PathBuf {
     let folder = program.parent().expect("a folder").join(what);
     fs::create_dir_all(&folder).expect("a folder");
