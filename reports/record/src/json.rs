@@ -8,7 +8,6 @@ use serde_json::ser::Formatter;
 use sframe_validator::text::is_plain;
 
 use crate::text::printable;
-use crate::{Record, Summary};
 
 /// The version of the formats. New fields may be added within a version; readers ignore fields that they do not know.
 pub const FORMAT: u32 = 1;
@@ -24,35 +23,6 @@ pub struct Tool {
     pub name: &'static str,
     /// Its version.
     pub version: &'static str,
-}
-
-/// `--format ndjson`: a line of it. The summary is the last line.
-///
-/// Within a version of the format, fields, rules, causes and known defects may be added; readers ignore fields that they
-/// do not know. Names, units and the meaning of identifiers do not change. The wording of messages and reasons may
-/// change: it is for people.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "type", rename_all = "kebab-case")]
-#[cfg_attr(feature = "schema", schemars(title = "sframe-check report line"))]
-pub enum Line<'l, 'r> {
-    /// One file or archive member.
-    File(&'l Record<'r>),
-    /// The summary of the scan.
-    Summary(SummaryLine<'l, 'r>),
-}
-
-/// The summary of a scan as a line.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SummaryLine<'l, 'r> {
-    /// Version of this format: 1.
-    pub format: u32,
-    /// The program that wrote it.
-    pub tool: Tool,
-    /// The summary.
-    #[serde(flatten)]
-    pub summary: &'l Summary<'r>,
 }
 
 /// Writes a value as JSON that is safe to print to a terminal: unlike plain JSON, it escapes control characters beyond

@@ -24,6 +24,7 @@ mod instruction;
 pub mod json;
 pub mod markdown;
 mod name;
+pub mod ndjson;
 pub mod numbers;
 mod owner;
 mod package;

@@ -3,7 +3,8 @@
 use std::io::{self, Seek, Write};
 
 use serde::Serialize;
-use sframe_record::json::{FORMAT, Line, SummaryLine, TOOL, Tool, write};
+use sframe_record::json::{FORMAT, TOOL, Tool, write};
+use sframe_record::ndjson::{Line, SummaryLine};
 use sframe_record::{Events, Finding, Record, Summary};
 use tempfile::SpooledTempFile;
 

@@ -2,7 +2,7 @@
 
 use sframe_record::{FileName, Record, Status};
 
-use sframe_record::json::Line;
+use sframe_record::ndjson::Line;
 
 /// The part of a record that a store keeps.
 pub(super) enum StoredRecord {
