@@ -55,4 +55,4 @@ pub use run::{Run, Totals};
 pub use shard::{Finished, ItemLine, ShardLine, ShardReader, ShardState, ShardTotals, ShardWriter};
 pub use stamps::{Known, Stamps, StampsWriter};
 pub use status::{DamagedFile, DamagedShard, NO_HASHES, Remedy, Status};
-pub use store::{HAS_TABLES, Merged, Shard, Store};
+pub use store::{Merged, Shard, Store};

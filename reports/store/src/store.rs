@@ -38,8 +38,8 @@ pub struct Store {
     lost: Option<DamagedFile>,
 }
 
-/// Whether this build writes the tables of a store: it has the feature `tables`.
-pub const HAS_TABLES: bool = cfg!(feature = "tables");
+/// Whether this build writes the tables of a store.
+const WRITES_TABLES: bool = cfg!(feature = "tables");
 
 /// The result of merging.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -244,7 +244,13 @@ impl Store {
         examine::status(&self.manifest, &self.folder)
     }
 
-    /// Marks the store as complete if every shard is. Writes the tables, if this build [can](HAS_TABLES), and the hashes
+    /// Whether it has tables: they are written when it is complete, by a build with the feature `tables`.
+    #[must_use]
+    pub fn has_tables(&self) -> bool {
+        self.folder.join(TABLES).is_dir()
+    }
+
+    /// Marks the store as complete if every shard is. Writes the tables, with the feature `tables`, and the hashes
     /// of all files first, and removes the files of dead writers. A store that is complete and sound is not changed, but
     /// gets the tables that it does not have.
     ///
@@ -262,7 +268,7 @@ impl Store {
         }
         let totals = examine::sum(&self.manifest, &totals);
         let is_done = |file: &DamagedFile| file.remedy == Remedy::MoveAway;
-        let lacks_tables = HAS_TABLES && !self.folder.join(TABLES).exists();
+        let lacks_tables = WRITES_TABLES && !self.has_tables();
         if lacks_tables || !(status.hashes && status.files.iter().all(is_done)) {
             claim::refuse(&self.folder, claim::strange_tables(&self.folder)?)?;
             self.complete(totals.clone())?;

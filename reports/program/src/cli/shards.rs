@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{self, Path, PathBuf};
 
 use sframe_store::{
-    DamagedFile, HAS_TABLES, Manifest, Merged, Previous, Remedy, ShardState, Stamps, Status, Store,
+    DamagedFile, Manifest, Merged, Previous, Remedy, ShardState, Stamps, Status, Store,
 };
 
 use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
@@ -199,7 +199,7 @@ fn merge_in(place: &StorePlace, manifest: Manifest, args: &ShardsArgs) -> Result
         Ok(Merged { totals, found }) => {
             place.put_merged(&store)?;
             complain_of(&args.store, &found)?;
-            mention_tables(&args.store)?;
+            mention_tables(&store, &args.store)?;
             let without =
                 totals.without.iter().fold(0, |sum: u64, (_, number)| sum.saturating_add(number));
             let (records, items) =
@@ -219,14 +219,14 @@ fn merge_in(place: &StorePlace, manifest: Manifest, args: &ShardsArgs) -> Result
     }
 }
 
-/// Says that a complete store has no tables, and which build adds them.
-pub(super) fn mention_tables(store: &Path) -> io::Result<()> {
-    if HAS_TABLES {
+/// Says that a complete store, which the user calls `name`, has no tables, and which build adds them.
+pub(super) fn mention_tables(store: &Store, name: &Path) -> io::Result<()> {
+    if store.has_tables() {
         return Ok(());
     }
     let what = "no tables for DuckDB and pandas, which this build leaves out: released programs and \
                 `cargo install sframe-check --features tables` add them when they merge the store";
-    complain(&format!("{}: {what}", store.display()))
+    complain(&format!("{}: {what}", name.display()))
 }
 
 /// Reports the damage that merging found in a store that was complete before.

@@ -121,7 +121,7 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
     let merged = store.merge()?;
     stamps.save()?;
     complain_of(folder, &merged.found)?;
-    mention_tables(folder)?;
+    mention_tables(&store, folder)?;
     print(&store, args)
 }
 
