@@ -38,6 +38,7 @@ use checksum::Checksum;
 use layout::{Index, Kind};
 use listing::Listing;
 use problems::Problem;
+use unpacked::Room;
 
 /// How many listed packages may wait to be checked.
 const AHEAD: usize = 64;
@@ -142,19 +143,23 @@ fn list(base: &Arc<Base>, named: Option<&str>, wanted: &Wanted, entries: &SyncSe
         }
     };
     let mut listing = Listing::new(base, entries);
+    let room = Room::default();
     for Index { kind, path, stream } in indexes {
         listing.next_index();
         let read = stream.and_then(|stream| {
             let found = &mut |listed| listing.package(&path, listed);
             match kind {
-                Kind::Packages => debian::read(base, stream, wanted, found),
-                Kind::Apkindex => alpine::read(base, (&path, stream), wanted, found),
-                Kind::Database => arch::read(base, (&path, stream), wanted, found),
-                Kind::Repomd => rpm_md::read(base, stream, wanted, &mut listing),
+                Kind::Packages => debian::read(base, stream, wanted, &room, found),
+                Kind::Apkindex => alpine::read(base, (&path, stream), wanted, &room, found),
+                Kind::Database => arch::read(base, (&path, stream), wanted, &room, found),
+                Kind::Repomd => rpm_md::read(base, stream, wanted, &room, &mut listing),
             }
         });
         if let Err(error) = read {
             listing.failed(&path, &error);
+        }
+        if room.is_used_up() {
+            break;
         }
     }
     listing.finish();

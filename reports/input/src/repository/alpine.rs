@@ -8,7 +8,7 @@ use super::base::{Base, beside};
 use super::checksum::Checksum;
 use super::offer::Offer;
 use super::problems::Problem;
-use super::unpacked::{self, INDEX};
+use super::unpacked::Room;
 use super::{Found, Listed, Stream, Wanted, other, stanza};
 use crate::package::tar_files;
 
@@ -20,10 +20,11 @@ pub(super) fn read(
     base: &Arc<Base>,
     (path, stream): (&str, Stream),
     wanted: &Wanted,
+    room: &Room,
     found: &mut Found<'_>,
 ) -> io::Result<()> {
     let mut any = false;
-    unpacked::read(stream, INDEX, |stream| {
+    room.read(stream, |stream| {
         tar_files(stream, &mut |name, file| {
             if name != b"APKINDEX" {
                 return Ok(true);

@@ -8,7 +8,7 @@ use super::base::{Base, stays_inside};
 use super::checksum::Checksum;
 use super::offer::Offer;
 use super::problems::Problem;
-use super::unpacked::{self, INDEX};
+use super::unpacked::Room;
 use super::{Found, Listed, MOST, Stream, Wanted, stanza};
 use crate::identity::control_field;
 
@@ -37,9 +37,10 @@ pub(super) fn read(
     base: &Arc<Base>,
     stream: Stream,
     wanted: &Wanted,
+    room: &Room,
     found: &mut Found<'_>,
 ) -> io::Result<()> {
-    unpacked::read(stream, INDEX, |stream| {
+    room.read(stream, |stream| {
         stanza::read(stream, &mut |stanza| found(listed(base, stanza, wanted)))
     })
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::SyncSender;
 use sframe_record::numbers::grouped;
 
 use super::base::Base;
-use super::problems::{Problem, Problems};
+use super::problems::{Bearer, Problem, Problems};
 use super::seen::{Novelty, Seen};
 use super::{Entry, Listed};
 use crate::plain_error;
@@ -48,10 +48,10 @@ impl<'l> Listing<'l> {
         match listed.and_then(|listed| self.unseen(listed)) {
             Ok(None) => true,
             Ok(Some(listed)) => self.entries.send(Entry::Package(listed)).is_ok(),
-            Err(problem) => match self.problems.report(&problem) {
-                Some(why) => self.unreadable(index, why),
-                None => true,
-            },
+            Err(problem) => {
+                !self.problems.count(Bearer::Package, &problem.why)
+                    || self.unreadable(index, problem.to_string())
+            }
         }
     }
 
@@ -74,11 +74,14 @@ impl<'l> Listing<'l> {
     }
 
     /// Adds an error that ended an index.
-    pub(super) fn failed(&self, index: &str, error: &io::Error) {
-        self.unreadable(index, plain_error(error));
+    pub(super) fn failed(&mut self, index: &str, error: &io::Error) {
+        let why = plain_error(error);
+        if self.problems.count(Bearer::Index, &why) {
+            self.unreadable(index, why);
+        }
     }
 
-    /// Ends the list: adds the number of packages with problems that were not reported.
+    /// Ends the list: adds the number of indexes and packages with problems that were not reported.
     pub(super) fn finish(self) {
         for why in self.problems.rest() {
             self.unreadable("", why);

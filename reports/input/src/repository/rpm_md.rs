@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::base::Base;
 use super::checksum::Checksum;
 use super::listing::Listing;
-use super::unpacked::{self, INDEX};
+use super::unpacked::Room;
 use super::{Found, Stream, Wanted, other};
 use crate::package::Hashed;
 use repomd::Table;
@@ -43,34 +43,36 @@ pub(super) fn read(
     base: &Arc<Base>,
     repomd: Stream,
     wanted: &Wanted,
+    room: &Room,
     listing: &mut Listing<'_>,
 ) -> io::Result<()> {
-    let Table { path, checksum } = repomd::primary(repomd)?;
+    let table = repomd::primary(repomd)?;
+    let path = &table.path;
     let mut goes_on = true;
-    let read = table(base, &path, &checksum, wanted, &mut |listed| {
-        goes_on = listing.package(&path, listed);
+    let read = packages(base, &table, wanted, room, &mut |listed| {
+        goes_on = listing.package(path, listed);
         goes_on
     });
     if let Err(error) = read
         && goes_on
     {
-        listing.failed(&path, &error);
+        listing.failed(path, &error);
     }
     Ok(())
 }
 
 /// Reads the table `primary`, which must have the checksum that `repomd.xml` states.
-fn table(
+fn packages(
     base: &Arc<Base>,
-    path: &str,
-    checksum: &Checksum,
+    Table { path, checksum }: &Table,
     wanted: &Wanted,
+    room: &Room,
     found: &mut Found<'_>,
 ) -> io::Result<()> {
     let Checksum::Whole(algorithm, listed) = checksum else { return Ok(()) };
     let mut stream = Hashed::new(base.open(path)?, *algorithm);
     let mut ended = false;
-    unpacked::read(&mut stream, INDEX, |stream| {
+    room.read(&mut stream, |stream| {
         ended = primary::read(base, stream, wanted, found)?;
         Ok(())
     })?;
