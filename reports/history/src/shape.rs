@@ -65,9 +65,9 @@ fn of_contradiction(difference: &Difference<'_>) -> String {
         None => format!("{name} {}", Cut::of(stated).with("+N")),
     };
     let shapes = fields.map(|field| match field.as_str() {
-        "cfa" => apart("CFA", &row.cfa, proof.cfa.as_ref()),
-        "ra" => apart("RA", &row.ra, proof.ra.as_ref()),
-        "fp" => apart("FP", &row.fp, proof.fp.as_ref()),
+        "cfa" => apart("CFA", &row.frame.cfa, proof.known.cfa.as_ref()),
+        "ra" => apart("RA", &row.frame.ra, proof.known.ra.as_ref()),
+        "fp" => apart("FP", &row.frame.fp, proof.known.fp.as_ref()),
         other => other.to_owned(),
     });
     shapes.collect::<Vec<_>>().join(", ")
@@ -78,6 +78,7 @@ fn one_field(field: &str, ours: &TableLine<'_>, truth: &TableLine<'_>, noun: &st
         let (ours, truth) = both_values(ours, truth);
         format!("{name} {ours}, {noun} {truth}")
     };
+    let (ours, truth) = (&ours.frame, &truth.frame);
     match field {
         "cfa" => apart("CFA", &ours.cfa, &truth.cfa),
         "ra" | "undefined-ra" => apart("RA", &ours.ra, &truth.ra),

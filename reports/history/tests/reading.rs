@@ -47,8 +47,8 @@ fn a_record_has_the_values_of_its_line() {
             record.findings.iter().find(|f| *f.rule == *"cfa-mismatch").expect("an error");
         let difference = finding.difference.as_ref().expect("tables");
         let line = |side| difference.table.iter().find(|line| line.side == side).expect("a line");
-        assert_eq!(line(Side::Sframe).cfa.as_str(), "rsp+16");
-        assert_eq!((line(Side::Cfi).cfa.as_str(), line(Side::Cfi).start.0), ("rsp+8", 0x200));
+        assert_eq!(line(Side::Sframe).frame.cfa.as_str(), "rsp+16");
+        assert_eq!((line(Side::Cfi).frame.cfa.as_str(), line(Side::Cfi).start.0), ("rsp+8", 0x200));
         assert_eq!(record.status, Status::Checked);
         seen += 1;
     };

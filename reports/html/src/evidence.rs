@@ -1,7 +1,7 @@
 //! The evidence of a finding: its place, its field, the bytes around it, and the rows of both tables.
 
 use serde::Serialize;
-use sframe_record::{Code, Difference, Finding, Function, Side, Wrong, demangle};
+use sframe_record::{Code, Difference, Finding, Function, PrintedFrame, Side, Wrong, demangle};
 
 use crate::strings::Strings;
 
@@ -117,8 +117,9 @@ fn rows(strings: &mut Strings, of: &Difference<'_>, noun: &str) -> Rows {
             Side::Sframe | Side::First => 1,
             Side::Cfi | Side::Second => 2,
         };
-        let [cfa, ra, fp] = [&line.cfa, &line.ra, &line.fp].map(|text| strings.of(text));
-        (side, line.start.to_string(), cfa, ra, fp, u8::from(line.ra_signed))
+        let PrintedFrame { cfa, ra, fp, ra_signed } =
+            line.frame.as_ref().map(|text| strings.of(text));
+        (side, line.start.to_string(), cfa, ra, fp, u8::from(ra_signed))
     });
     let rows = rows.collect();
     let instructions = of.instructions.iter().take(MOST);

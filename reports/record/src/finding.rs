@@ -4,6 +4,7 @@ mod owned;
 
 use serde::{Deserialize, Serialize};
 
+use crate::frame::PrintedFrame;
 use crate::instruction::Instruction;
 use crate::owner::Owner;
 use crate::ruling::Ruling;
@@ -265,18 +266,9 @@ pub struct TableLine<'r> {
     pub side: Side,
     /// The first PC.
     pub start: Address,
-    /// The canonical frame address, such as `rsp+16`.
-    #[serde(borrow, default)]
-    pub cfa: Text<'r>,
-    /// The return address, such as `*(CFA-8)`.
-    #[serde(borrow, default)]
-    pub ra: Text<'r>,
-    /// The caller's frame pointer.
-    #[serde(borrow, default)]
-    pub fp: Text<'r>,
-    /// Whether the return address is signed.
-    #[serde(default)]
-    pub ra_signed: bool,
+    /// How the frame is recovered.
+    #[serde(borrow, flatten)]
+    pub frame: PrintedFrame<Text<'r>>,
 }
 
 /// Which of two tables contains a row.

@@ -20,6 +20,7 @@ mod elf_type;
 mod events;
 mod finding;
 pub mod forecast;
+mod frame;
 mod instruction;
 pub mod json;
 pub mod markdown;
@@ -54,6 +55,7 @@ pub use finding::{
 };
 pub use forecast::packages::PackageForecasts;
 pub use forecast::{Forecast, ForecastTotal, Parts, Predicted, Sizes};
+pub use frame::{KnownFrame, PrintedFrame};
 pub use instruction::Instruction;
 pub use name::FileName;
 pub use owner::Owner;

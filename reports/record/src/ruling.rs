@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::frame::KnownFrame;
 use crate::instruction::Instruction;
 use crate::value::Text;
 
@@ -51,15 +52,9 @@ pub struct Proof<'r> {
     /// The instruction before which it is true.
     #[serde(borrow)]
     pub instruction: Instruction<'r>,
-    /// The canonical frame address, such as `rsp+16`. Absent if the code does not determine it.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub cfa: Option<Text<'r>>,
-    /// The return address, such as `*(CFA-8)`. Absent if the code does not determine it.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub ra: Option<Text<'r>>,
-    /// The caller's frame pointer. Absent if the code does not determine it.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub fp: Option<Text<'r>>,
+    /// How the frame is recovered, as far as the code determines it.
+    #[serde(borrow, flatten)]
+    pub known: KnownFrame<'r>,
     /// Whether the return address is signed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ra_signed: bool,
@@ -113,7 +108,8 @@ impl Proof<'_> {
             Some(rule) => format!("{name} {rule}"),
             None => format!("{name} unknown"),
         };
-        let parts = [part("CFA", &self.cfa), part("RA", &self.ra), part("FP", &self.fp)].join(", ");
+        let KnownFrame { cfa, ra, fp } = &self.known;
+        let parts = [part("CFA", cfa), part("RA", ra), part("FP", fp)].join(", ");
         let signed = if self.ra_signed { ", signed" } else { "" };
         let named = |instruction: &Instruction<'_>| {
             let Instruction { address, text, .. } = instruction;
@@ -130,7 +126,7 @@ impl Proof<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Proof, Ruling, Wrong, with_ruling};
+    use super::{KnownFrame, Proof, Ruling, Wrong, with_ruling};
     use crate::{Address, Record, UnwindTable};
 
     fn message(difference: &str, table: Option<UnwindTable>) -> String {
@@ -174,9 +170,10 @@ mod tests {
                 bytes: "90".into(),
                 text: String::new().into(),
             },
-            cfa: Some(String::from("\u{1b}[2J").into()),
-            ra: None,
-            fp: None,
+            known: KnownFrame {
+                cfa: Some(String::from("\u{1b}[2J").into()),
+                ..KnownFrame::default()
+            },
             ra_signed: false,
         };
         let text = proof.sentence();

@@ -139,9 +139,9 @@ fn expected(finding: &Finding<'_>, reduced: &Reduced, linker: Option<&Linker>) -
         expected.push(format!(
             "From PC {:#x} on, SFrame recovers what CFI does: CFA {}, RA {}, FP {}.",
             row.start.0,
-            plain(&row.cfa),
-            plain(&row.ra),
-            plain(&row.fp)
+            plain(&row.frame.cfa),
+            plain(&row.frame.ra),
+            plain(&row.frame.fp)
         ));
         let is_code = |part: &Part| matches!(part, Part::Code(Code::Bytes(_)));
         let has_code = reduced.inputs.functions().flat_map(|of| &of.parts).any(is_code);

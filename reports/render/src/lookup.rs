@@ -20,7 +20,7 @@ pub use place::{PlaceName, hexadecimal};
 use sframe_input::{FileBytes, SectionSource, archive, plain_error};
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable_path;
-use sframe_record::{Address, Instruction, SourceLine, Text, UnwindTable, Wrong};
+use sframe_record::{Address, Instruction, KnownFrame, PrintedFrame, SourceLine, Text, UnwindTable, Wrong};
 use sframe_scan::describe::DebugSections;
 use sframe_scan::{CheckOptions, sections, table_of, with_tables};
 pub use text::write as write_text;
@@ -177,14 +177,9 @@ pub struct FoundRow {
     pub start: Address,
     /// The first PC after the row.
     pub end: Address,
-    /// How to compute the CFA.
-    pub cfa: Text<'static>,
-    /// How to recover the return address.
-    pub ra: Text<'static>,
-    /// How to recover the caller's frame pointer.
-    pub fp: Text<'static>,
-    /// Whether the return address is signed (AArch64).
-    pub ra_signed: bool,
+    /// How the frame is recovered.
+    #[serde(flatten)]
+    pub frame: PrintedFrame<Text<'static>>,
 }
 
 /// The statement of the machine code about a PC, with the machine's names of registers. What it does not determine is
@@ -192,15 +187,9 @@ pub struct FoundRow {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CodeStatement {
-    /// How to compute the CFA.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cfa: Option<Text<'static>>,
-    /// How to recover the return address.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ra: Option<Text<'static>>,
-    /// How to recover the caller's frame pointer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fp: Option<Text<'static>>,
+    /// How the frame is recovered.
+    #[serde(flatten)]
+    pub known: KnownFrame<'static>,
     /// Whether the return address is signed (AArch64).
     pub ra_signed: bool,
 }

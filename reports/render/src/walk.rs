@@ -15,7 +15,7 @@ use sframe_process::{CoreDump, Files, Places, Process, Thread};
 
 use answer::Walker;
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
-use sframe_record::{Address, Instruction, Text};
+use sframe_record::{Address, Instruction, PrintedFrame, Text};
 pub use shared::SharedText;
 use shared::Texts;
 pub use text::write as write_text;
@@ -193,14 +193,9 @@ pub struct WalkRow {
     pub start: Address,
     /// The first PC after the row.
     pub end: Address,
-    /// How to compute the CFA.
-    pub cfa: SharedText,
-    /// How to recover the return address.
-    pub ra: SharedText,
-    /// How to recover the caller's frame pointer.
-    pub fp: SharedText,
-    /// Whether the return address is signed (AArch64).
-    pub ra_signed: bool,
+    /// How the frame is recovered.
+    #[serde(flatten)]
+    pub frame: PrintedFrame<SharedText>,
 }
 
 /// The values of a frame.

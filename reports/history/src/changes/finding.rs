@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use sframe_record::{Severity, Side, UnwindTable};
+use sframe_record::{PrintedFrame, Severity, Side, UnwindTable};
 
 /// What happened to a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -91,14 +91,9 @@ pub struct TableLine {
     /// The offset in bytes of the first PC from the start of the function, as `0x...`; the PC itself if the start is
     /// unknown.
     pub start: String,
-    /// The canonical frame address.
-    pub cfa: String,
-    /// The return address.
-    pub ra: String,
-    /// The caller's frame pointer.
-    pub fp: String,
-    /// Whether the return address is signed.
-    pub ra_signed: bool,
+    /// How the frame is recovered.
+    #[serde(flatten)]
+    pub frame: PrintedFrame<String>,
 }
 
 /// The change of a rule's count in a file, if the listed findings do not explain it.

@@ -385,9 +385,9 @@ pub(super) fn table(finding: &FindingChange) -> Vec<String> {
     }
     let changed = finding.change == Change::Changed;
     let cells = |line: &TableLine| -> [String; 4] {
-        let signed = if line.ra_signed { " signed" } else { "" };
-        let (cfa, ra, fp) = (printable(&line.cfa), printable(&line.ra), printable(&line.fp));
-        [printable(&line.start), cfa, format!("{ra}{signed}"), fp]
+        let frame = &line.frame;
+        let texts = [&line.start, &frame.cfa, &frame.signed_ra(), &frame.fp];
+        texts.map(|text| printable(text))
     };
     let title = ["PC", "CFA", "RA", "FP"].map(str::to_owned);
     let rows: Vec<[String; 4]> =

@@ -9,8 +9,8 @@ use super::strings::{Id, Strings};
 use crate::shape;
 use sframe_record::numbers::without_numbers;
 use sframe_record::{
-    Coverage, CoveredFunctions, Difference, Finding, FunctionPlace, Record, Severity, Side, Status,
-    Text, UnwindTable,
+    Coverage, CoveredFunctions, Difference, Finding, FunctionPlace, PrintedFrame, Record, Severity,
+    Side, Status, Text, UnwindTable,
 };
 
 /// The rule about call sites, which a scan examines only if that is requested.
@@ -139,16 +139,7 @@ pub(super) struct Item {
 pub(super) struct Line {
     pub(super) side: Side,
     pub(super) start: u64,
-    pub(super) cells: Cells,
-}
-
-/// The values in a row of the tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Cells {
-    pub(super) cfa: Id,
-    pub(super) ra: Id,
-    pub(super) fp: Id,
-    pub(super) ra_signed: bool,
+    pub(super) frame: PrintedFrame<Id>,
 }
 
 /// The coverage of a file.
@@ -296,9 +287,9 @@ impl Item {
     }
 
     /// The values of the rows that only one side has.
-    pub(super) fn differing(&self) -> impl Iterator<Item = (Side, Cells)> {
+    pub(super) fn differing(&self) -> impl Iterator<Item = (Side, PrintedFrame<Id>)> {
         let differing = self.table.iter().filter(|line| line.side != Side::Both);
-        differing.map(|line| (line.side, line.cells))
+        differing.map(|line| (line.side, line.frame))
     }
 }
 
@@ -320,12 +311,7 @@ fn table(difference: &Difference<'_>, strings: &mut Strings) -> Box<[Line]> {
     let lines = difference.table.iter().map(|line| Line {
         side: line.side,
         start: line.start.0,
-        cells: Cells {
-            cfa: strings.id(&line.cfa),
-            ra: strings.id(&line.ra),
-            fp: strings.id(&line.fp),
-            ra_signed: line.ra_signed,
-        },
+        frame: line.frame.as_ref().map(|text| strings.id(text)),
     });
     lines.collect()
 }

@@ -2,10 +2,10 @@
 
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
-use super::kept::{Cells, Item, Line};
-use super::strings::Strings;
+use super::kept::{Item, Line};
+use super::strings::{Id, Strings};
 use crate::changes::TableLine;
-use sframe_record::Side;
+use sframe_record::{PrintedFrame, Side};
 
 /// The maximum number of rows that are kept; reports show 24.
 const MAX_LINES: usize = 64;
@@ -18,10 +18,10 @@ pub(super) fn one(item: &Item, scan: &'static str, strings: &Strings) -> Vec<Tab
 
 /// The merged tables of a finding in both scans: rows with equal values are merged, wherever they are.
 pub(super) fn both(old: &Item, new: &Item, strings: &Strings) -> Vec<TableLine> {
-    let cells_of = |item: &Item| -> Vec<(Side, Cells)> {
-        item.table.iter().take(MAX_LINES).map(|line| (line.side, line.cells)).collect()
+    let frames = |item: &Item| -> Vec<(Side, PrintedFrame<Id>)> {
+        item.table.iter().take(MAX_LINES).map(|line| (line.side, line.frame)).collect()
     };
-    let (was, is) = (cells_of(old), cells_of(new));
+    let (was, is) = (frames(old), frames(new));
     let mut lines = Vec::new();
     for operation in capture_diff_slices(Algorithm::Myers, &was, &is) {
         for change in operation.iter_changes(&was, &is) {
@@ -43,14 +43,10 @@ pub(super) fn both(old: &Item, new: &Item, strings: &Strings) -> Vec<TableLine> 
 
 fn table_line(line: &Line, item: &Item, scan: &'static str, strings: &Strings) -> TableLine {
     let from_start = item.function.and_then(|start| line.start.checked_sub(start));
-    let text = |id| strings.text(id).to_owned();
     TableLine {
         scan,
         side: line.side,
         start: format!("{:#x}", from_start.unwrap_or(line.start)),
-        cfa: text(line.cells.cfa),
-        ra: text(line.cells.ra),
-        fp: text(line.cells.fp),
-        ra_signed: line.cells.ra_signed,
+        frame: line.frame.map(|id| strings.text(id).to_owned()),
     }
 }

@@ -120,8 +120,8 @@ fn row(strings: &mut Strings, line: &TableLine) -> Row {
         Side::Sframe | Side::First => 1,
         Side::Cfi | Side::Second => 2,
     };
-    let signed = if line.ra_signed { " signed" } else { "" };
-    let ra = format!("{}{signed}", line.ra);
-    let [start, cfa, ra, fp] = [&line.start, &line.cfa, &ra, &line.fp].map(|text| strings.of(text));
+    let frame = &line.frame;
+    let texts = [&line.start, &frame.cfa, &frame.signed_ra(), &frame.fp];
+    let [start, cfa, ra, fp] = texts.map(|text| strings.of(text));
     (scan, side, start, cfa, ra, fp)
 }

@@ -1,6 +1,7 @@
 //! Findings that outlive the line that they were read from.
 
 use super::{Code, Difference, Directive, Field, Finding, Function, Part, SourceLine, TableLine};
+use crate::frame::KnownFrame;
 use crate::instruction::Instruction;
 use crate::ruling::{Proof, Ruling};
 use crate::value::Text;
@@ -81,7 +82,7 @@ fn difference(of: &Difference<'_>) -> Difference<'static> {
 }
 
 fn line(of: &TableLine<'_>) -> TableLine<'static> {
-    TableLine { cfa: text(&of.cfa), ra: text(&of.ra), fp: text(&of.fp), ..*of }
+    TableLine { frame: of.frame.as_ref().map(text), ..*of }
 }
 
 fn instruction(of: &Instruction<'_>) -> Instruction<'static> {
@@ -98,9 +99,11 @@ fn ruling(of: &Ruling<'_>) -> Ruling<'static> {
         proof: of.proof.as_ref().map(|of| Proof {
             change: of.change.as_ref().map(instruction),
             instruction: instruction(&of.instruction),
-            cfa: maybe(&of.cfa),
-            ra: maybe(&of.ra),
-            fp: maybe(&of.fp),
+            known: KnownFrame {
+                cfa: maybe(&of.known.cfa),
+                ra: maybe(&of.known.ra),
+                fp: maybe(&of.known.fp),
+            },
             ..*of
         }),
         ..*of

@@ -44,12 +44,13 @@ fn row(line: &TableLine<'_>) -> [String; 5] {
         Side::First => "first",
         Side::Second => "second",
     };
-    let signed = if line.ra_signed { ", signed" } else { "" };
+    let frame = &line.frame;
+    let signed = if frame.ra_signed { ", signed" } else { "" };
     [
         side.to_owned(),
         format!("{:#x}", line.start.0),
-        line.cfa.to_string(),
-        format!("{}{signed}", line.ra),
-        line.fp.to_string(),
+        frame.cfa.to_string(),
+        format!("{}{signed}", frame.ra),
+        frame.fp.to_string(),
     ]
 }

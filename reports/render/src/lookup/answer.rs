@@ -5,13 +5,13 @@ use sframe_oracle::code::{Code, Known, LARGEST_FUNCTION, Truth};
 use sframe_oracle::compare::{Fields, Range, Verdict};
 use sframe_oracle::witness::{CodeRange, SframeFunction, Statement as Stated};
 use sframe_validator::elf::Elf;
-use sframe_validator::unwind::{CodeAddress, Frame, Named, Row};
+use sframe_validator::unwind::{CodeAddress, Frame, Row};
 use sframe_validator::{Abi, Section};
 
 use super::{Answer, AnswerVerdict, CodeStatement, FoundRow, Statement, Unexamined};
 use sframe_input::SectionSource;
 use sframe_record::json::exact_name;
-use sframe_record::{Address, Text, Wrong};
+use sframe_record::{Address, KnownFrame, PrintedFrame, Text, Wrong};
 use sframe_scan::describe::Names;
 use sframe_scan::describe::RowReader;
 use sframe_scan::describe::instruction_at;
@@ -183,23 +183,13 @@ fn range_at(code: &Code<'_>, place: CodeAddress) -> Option<CodeRange> {
 }
 
 fn found_row(abi: Abi, row: &Row) -> FoundRow {
-    let Frame { cfa, ra, fp, ra_signed } = row.frame;
-    FoundRow {
-        start: Address(row.start),
-        end: Address(row.end),
-        cfa: Named(abi, cfa).to_string().into(),
-        ra: Named(abi, ra).to_string().into(),
-        fp: Named(abi, fp).to_string().into(),
-        ra_signed,
-    }
+    let frame = PrintedFrame::new(abi, &row.frame);
+    FoundRow { start: Address(row.start), end: Address(row.end), frame }
 }
 
 fn code_statement(abi: Abi, known: &Known) -> CodeStatement {
-    let recovery = |rule: Option<_>| rule.map(|rule| Named(abi, rule).to_string().into());
     CodeStatement {
-        cfa: known.cfa.map(|cfa| Named(abi, cfa).to_string().into()),
-        ra: recovery(known.ra),
-        fp: recovery(known.fp),
+        known: KnownFrame::new(abi, known),
         ra_signed: known.ra.is_some() && known.ra_signed,
     }
 }

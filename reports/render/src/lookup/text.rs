@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::{Answer, AnswerVerdict, Answers, CodeStatement, FoundRow, Statement, Unexamined};
-use sframe_record::{UnwindTable, Wrong};
+use sframe_record::{KnownFrame, Text, UnwindTable, Wrong};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -131,11 +131,13 @@ impl Widths {
             rows.iter().map(|row| text(row).len()).max().unwrap_or(0)
         };
         let code = answer.code.as_ref();
-        let in_code = |part: Option<&sframe_record::Text<'_>>| part.map_or(0, |part| part.len());
+        let in_code = |part: for<'k> fn(&'k KnownFrame<'static>) -> Option<&'k Text<'static>>| {
+            code.and_then(|code| part(&code.known)).map_or(0, |part| part.len())
+        };
         Widths {
             range: widest(range),
-            cfa: widest(|row| row.cfa.to_string()).max(in_code(code.and_then(|c| c.cfa.as_ref()))),
-            ra: widest(ra).max(in_code(code.and_then(|c| c.ra.as_ref()))),
+            cfa: widest(|row| row.frame.cfa.to_string()).max(in_code(|known| known.cfa.as_ref())),
+            ra: widest(|row| row.frame.signed_ra()).max(in_code(|known| known.ra.as_ref())),
         }
     }
 }
@@ -144,17 +146,13 @@ fn range(row: &FoundRow) -> String {
     format!("{}..{}", row.start, row.end)
 }
 
-fn ra(row: &FoundRow) -> String {
-    let signed = if row.ra_signed { " signed" } else { "" };
-    format!("{}{signed}", row.ra)
-}
-
 /// What the machine code says. It does not determine what is `?`.
 fn code_statement(code: &CodeStatement, widths: &Widths) -> String {
-    let part = |part: &Option<sframe_record::Text<'_>>| part.as_deref().unwrap_or("?").to_owned();
+    let part = |part: &Option<Text<'_>>| part.as_deref().unwrap_or("?").to_owned();
     let (cfa_width, ra_width) = (widths.cfa, widths.ra);
+    let KnownFrame { cfa, ra, fp } = &code.known;
     let signed = if code.ra_signed { " signed" } else { "" };
-    let (cfa, ra, fp) = (part(&code.cfa), part(&code.ra) + signed, part(&code.fp));
+    let (cfa, ra, fp) = (part(cfa), part(ra) + signed, part(fp));
     format!("CFA={cfa:cfa_width$}  RA={ra:ra_width$}  FP={fp}")
 }
 
@@ -169,12 +167,12 @@ fn statement(
     match &statement.row {
         Some(row) => {
             let (range_width, cfa_width, ra_width) = (widths.range, widths.cfa, widths.ra);
-            let cfa = row.cfa.to_string();
+            let cfa = row.frame.cfa.to_string();
             let line = format!(
                 "  {witness:<6}  {:range_width$}  CFA={cfa:cfa_width$}  RA={:ra_width$}  FP={}",
                 range(row),
-                ra(row),
-                row.fp
+                row.frame.signed_ra(),
+                row.frame.fp
             );
             writeln!(out, "{line}  {DIM}{}, function {start}{DIM:#}", statement.section)
         }

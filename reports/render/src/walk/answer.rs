@@ -5,14 +5,14 @@ use sframe_process::walk::{
 };
 use sframe_process::{Modules, Silence, Statement, Thread, Witness};
 use sframe_validator::Abi;
-use sframe_validator::unwind::{ApplyError, Frame, Named, Row};
+use sframe_validator::unwind::{ApplyError, Row};
 
 use super::instruction::at;
 use super::shared::Texts;
 use super::{
     ByCall, FrameValues, SharedText, StackLevel, ThreadWalk, WalkRow, WalkVerdict, WitnessFrame,
 };
-use sframe_record::Address;
+use sframe_record::{Address, PrintedFrame};
 use sframe_record::numbers::grouped;
 
 /// The largest number of frames of all threads together: a thousand threads can have 64 each. A frame takes one to two
@@ -123,15 +123,11 @@ impl<M: Memory> Walker<'_, '_, M> {
     }
 
     fn row(&mut self, row: &Row) -> WalkRow {
-        let Frame { cfa, ra, fp, ra_signed } = row.frame;
-        let (cfa, ra, fp) = (Named(self.abi, cfa), Named(self.abi, ra), Named(self.abi, fp));
+        let frame = PrintedFrame::new(self.abi, &row.frame);
         WalkRow {
             start: Address(row.start),
             end: Address(row.end),
-            cfa: self.texts.share(cfa.to_string().as_bytes()),
-            ra: self.texts.share(ra.to_string().as_bytes()),
-            fp: self.texts.share(fp.to_string().as_bytes()),
-            ra_signed,
+            frame: frame.map(|text| self.texts.share(text.as_bytes())),
         }
     }
 

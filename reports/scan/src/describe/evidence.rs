@@ -2,9 +2,9 @@
 
 use sframe_oracle::account;
 use sframe_oracle::compare::{self as oracle, Reason};
-use sframe_record::{Address, Difference, Instruction, Proof, Ruling, Side, Similar, Text, Wrong};
+use sframe_record::{Address, Difference, Instruction, KnownFrame, Proof, Ruling, Side, Similar, Text, Wrong};
 use sframe_validator::elf::Elf;
-use sframe_validator::unwind::{CodeAddress, Named};
+use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Abi, Section};
 
 use super::directives::directives;
@@ -119,7 +119,6 @@ fn describe(
                 let place = CodeAddress { section: function.section, address };
                 instruction_at(elf, abi, function, place)
             };
-            let recovery = |rule: Option<_>| rule.map(|rule| Named(abi, rule).to_string().into());
             let proof = Proof {
                 change: change.and_then(instruction),
                 instruction: instruction(address).unwrap_or_else(|| Instruction {
@@ -127,9 +126,7 @@ fn describe(
                     bytes: Text::default(),
                     text: Text::default(),
                 }),
-                cfa: known.cfa.map(|cfa| Named(abi, cfa).to_string().into()),
-                ra: recovery(known.ra),
-                fp: recovery(known.fp),
+                known: KnownFrame::new(abi, &known),
                 ra_signed: known.ra.is_some() && known.ra_signed,
             };
             Ruling { wrong, undecided: None, proof: Some(proof) }

@@ -1,8 +1,8 @@
 //! Merges two tables of rows: finds lines in both tables, and lines in only one.
 
-use sframe_record::{Address, Side, TableLine};
+use sframe_record::{Address, PrintedFrame, Side, TableLine, Text};
 use sframe_validator::Abi;
-use sframe_validator::unwind::{Frame, Named, Row};
+use sframe_validator::unwind::Row;
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
 /// The number of common lines that are shown before and after lines that differ.
@@ -10,34 +10,8 @@ const CONTEXT: usize = 2;
 /// The maximum number of lines that are shown.
 const MAX_LINES: usize = 24;
 
-/// A line of a table for people, with the machine's names of registers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Cells {
-    start: u64,
-    cfa: String,
-    ra: String,
-    fp: String,
-    ra_signed: bool,
-}
-
-impl Cells {
-    /// The line for a frame that is valid from `start` on.
-    fn of(abi: Abi, start: u64, frame: &Frame) -> Cells {
-        Cells {
-            start,
-            cfa: Named(abi, frame.cfa).to_string(),
-            ra: Named(abi, frame.ra).to_string(),
-            fp: Named(abi, frame.fp).to_string(),
-            ra_signed: frame.ra_signed,
-        }
-    }
-
-    fn line(self, side: Side) -> TableLine<'static> {
-        let Cells { start, cfa, ra, fp, ra_signed } = self;
-        let (cfa, ra, fp) = (cfa.into(), ra.into(), fp.into());
-        TableLine { side, start: Address(start), cfa, ra, fp, ra_signed }
-    }
-}
+/// The first PC of a line, and the frame.
+type Line = (Address, PrintedFrame<Text<'static>>);
 
 /// The part of two tables around a difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,7 +38,7 @@ impl Tables {
         let mut cuts: Vec<u64> = first.iter().chain(second).map(|row| row.start).collect();
         cuts.sort_unstable();
         cuts.dedup();
-        let (first, second) = (cells(abi, first, &cuts), cells(abi, second, &cuts));
+        let (first, second) = (split(abi, first, &cuts), split(abi, second, &cuts));
         let mut lines = Vec::new();
         for operation in capture_diff_slices(Algorithm::Myers, &first, &second) {
             for change in operation.iter_changes(&first, &second) {
@@ -73,7 +47,8 @@ impl Tables {
                     ChangeTag::Delete => sides.0,
                     ChangeTag::Insert => sides.1,
                 };
-                lines.push(change.value().line(side));
+                let (start, frame) = change.value();
+                lines.push(TableLine { side, start, frame });
             }
         }
         lines.sort_by_key(|line| (line.start, line.side));
@@ -103,19 +78,19 @@ fn within(rows: &[Row], low: u64, high: u64) -> &[Row] {
 }
 
 /// One line for each row, and one for each PC in `cuts` inside a row.
-fn cells(abi: Abi, rows: &[Row], cuts: &[u64]) -> Vec<Cells> {
-    let mut cells = Vec::new();
+fn split(abi: Abi, rows: &[Row], cuts: &[u64]) -> Vec<Line> {
+    let mut lines = Vec::new();
     for row in rows {
         let from = cuts.partition_point(|cut| *cut < row.start);
         let inside = cuts.iter().skip(from).take_while(|cut| **cut < row.end);
-        cells.extend(inside.map(|cut| Cells::of(abi, *cut, &row.frame)));
+        lines.extend(inside.map(|cut| (Address(*cut), PrintedFrame::new(abi, &row.frame))));
     }
-    cells
+    lines
 }
 
 #[cfg(test)]
 mod tests {
-    use sframe_validator::unwind::{Cfa, Recovery, Register};
+    use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
     use super::*;
 
@@ -129,7 +104,7 @@ mod tests {
     const SIDES: (Side, Side) = (Side::Sframe, Side::Cfi);
 
     fn view(tables: &Tables) -> Vec<(Side, u64, &str)> {
-        tables.lines.iter().map(|l| (l.side, l.start.0, l.cfa.as_str())).collect()
+        tables.lines.iter().map(|l| (l.side, l.start.0, l.frame.cfa.as_str())).collect()
     }
 
     #[test]

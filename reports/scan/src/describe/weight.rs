@@ -3,8 +3,8 @@
 use std::mem::size_of;
 
 use sframe_record::{
-    Coverage, Difference, Finding, Loss, Package, Record, RuleCount, Suppressed, Tail, Text,
-    Undecided,
+    Coverage, Difference, Finding, Loss, Package, Record, RuleCount, Suppressed, TableLine,
+    Tail, Text, Undecided,
 };
 
 /// The overhead of the allocator for a block, and of the unused part of a vector.
@@ -100,7 +100,9 @@ fn finding(finding: &Finding<'_>) -> usize {
 fn difference(difference: &Difference<'_>) -> usize {
     BLOCK
         + size_of_val(difference)
-        + sum(&difference.table, |line| text(&line.cfa) + text(&line.ra) + text(&line.fp))
+        + sum(&difference.table, |TableLine { frame, .. }| {
+            text(&frame.cfa) + text(&frame.ra) + text(&frame.fp)
+        })
         + sum(&difference.instructions, |code| text(&code.bytes) + text(&code.text))
         + sum(&difference.directives, |directive| text(&directive.text))
 }

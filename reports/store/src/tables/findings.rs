@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use sframe_record::{Finding, Instruction, Proof, Side, Similar, Text, Wrong};
+use sframe_record::{Finding, Instruction, KnownFrame, PrintedFrame, Proof, Side, Similar, Text, Wrong};
 
 use super::column::{Cell, Column, ColumnKind, Table};
 
@@ -277,8 +277,8 @@ fn similar<'c>(of: &'c Difference<'_>, number: fn(&Similar) -> u64) -> Cell<'c> 
 fn rows<'c>(of: &'c Difference<'_>, side: Side) -> Cell<'c> {
     let mut text = String::new();
     for row in of.difference.table.iter().filter(|row| row.side == side || row.side == Side::Both) {
-        let signed = if row.ra_signed { "  signed" } else { "" };
-        let (start, cfa, ra, fp) = (row.start.0, &row.cfa, &row.ra, &row.fp);
+        let PrintedFrame { cfa, ra, fp, ra_signed } = &row.frame;
+        let (start, signed) = (row.start.0, if *ra_signed { "  signed" } else { "" });
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{start:#x}  {cfa}  {ra}  {fp}{signed}");
     }
@@ -297,7 +297,8 @@ const fn wrong(wrong: Wrong) -> &'static str {
 }
 
 fn proof_text(proof: &Proof<'_>) -> String {
-    let Proof { change: _, instruction: before, cfa, ra, fp, ra_signed } = proof;
+    let Proof { change: _, instruction: before, known, ra_signed } = proof;
+    let KnownFrame { cfa, ra, fp } = known;
     let part = |part: &Option<Text<'_>>| part.as_deref().unwrap_or("unknown").to_owned();
     let (cfa, ra, fp) = (part(cfa), part(ra), part(fp));
     let signed = if *ra_signed { "  signed" } else { "" };

@@ -76,8 +76,9 @@ fn write_line(
 ) -> io::Result<()> {
     let (mark, style) = mark(line.side);
     let start = line.start.to_string();
-    let (cfa, fp) = (line.cfa.to_string(), line.fp.to_string());
-    let row = widths.line(&start, &cfa, &ra(line), &fp);
+    let frame = &line.frame;
+    let (cfa, ra, fp) = (frame.cfa.to_string(), frame.signed_ra(), frame.fp.to_string());
+    let row = widths.line(&start, &cfa, &ra, &fp);
     match beside {
         Some(instruction) => {
             let code = text(instruction);
@@ -89,11 +90,6 @@ fn write_line(
 
 fn text(instruction: &Instruction<'_>) -> String {
     format!("{}  {}", instruction.address, instruction.text)
-}
-
-fn ra(line: &TableLine<'_>) -> String {
-    let signed = if line.ra_signed { " signed" } else { "" };
-    format!("{}{signed}", line.ra)
 }
 
 /// The width of each column.
@@ -111,9 +107,9 @@ impl Widths {
         };
         Widths {
             pc: column("PC", &|line| line.start.to_string()),
-            cfa: column("CFA", &|line| line.cfa.to_string()),
-            ra: column("RA", &ra),
-            fp: column("FP", &|line| line.fp.to_string()),
+            cfa: column("CFA", &|line| line.frame.cfa.to_string()),
+            ra: column("RA", &|line| line.frame.signed_ra()),
+            fp: column("FP", &|line| line.frame.fp.to_string()),
         }
     }
 

@@ -130,9 +130,8 @@ fn write_found(out: &mut dyn Write, name: &str, found: &Found<'_>) -> io::Result
 }
 
 fn row_text(row: &WalkRow) -> String {
-    let signed = if row.ra_signed { " signed" } else { "" };
-    let WalkRow { start, end, cfa, ra, fp, .. } = row;
-    format!("{start}..{end}  CFA={cfa}  RA={ra}{signed}  FP={fp}")
+    let WalkRow { start, end, frame } = row;
+    format!("{start}..{end}  CFA={}  RA={}  FP={}", frame.cfa, frame.signed_ra(), frame.fp)
 }
 
 fn values(values: &FrameValues) -> String {
