@@ -63,7 +63,7 @@ pub(crate) use parallel::compare_file;
 pub use piece::Stated;
 pub use proof::{Contradiction, ProofSums, Proofs, prove};
 pub use range::Range;
-pub use ruling::{Arbiter, Reason, RuledRange, Ruling, Wrong};
+pub use ruling::{Arbiter, Reason, RuledRange, Ruling, Unproven, Wrong};
 pub(crate) use sink::Sink;
 pub use sweep::{Observer, sweep};
 pub use verdict::{Fields, FunctionCounts, Sums, Totals, Verdict};

@@ -108,6 +108,8 @@ pub struct Rule {
     pub versions: Versions,
     /// The ABIs it applies to.
     pub abis: Abis,
+    /// Whether it is about the tools that produced a build, so that every file of the build breaks it in the same way.
+    pub about_tools: bool,
     /// The page that `sframe-check explain` prints.
     pub page: Page,
 }

@@ -10,20 +10,94 @@ use crate::code::{Checked, Code, Facts, Function, Known, Truth};
 use crate::witness::CodeRange;
 
 /// Which of SFrame and CFI is wrong, as far as the machine code proves it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Deserialize, serde::Serialize),
+    serde(rename_all = "kebab-case")
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Wrong {
     /// SFrame.
     Sframe,
     /// CFI.
     Cfi,
-    /// Both of them, in different ways.
+    /// Both, in different ways.
     Both,
-    /// CFI, and SFrame says the same.
+    /// CFI, and SFrame has inherited the error.
     Inherited,
-    /// Neither of them: they say the same in different ways.
+    /// Neither: they say the same in different ways.
     Neither,
-    /// The code does not decide.
+    /// It is not decided.
     Undecided,
+}
+
+impl Wrong {
+    /// The name used in output.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Wrong::Sframe => "sframe",
+            Wrong::Cfi => "cfi",
+            Wrong::Both => "both",
+            Wrong::Inherited => "inherited",
+            Wrong::Neither => "neither",
+            Wrong::Undecided => "undecided",
+        }
+    }
+}
+
+/// Why the machine code does not decide who is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Deserialize, serde::Serialize),
+    serde(rename_all = "kebab-case")
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Unproven {
+    /// Machine code of this machine is not examined.
+    Machine,
+    /// The range is in no function that can be examined.
+    NoFunction,
+    /// No known path leads to the range.
+    NoPath,
+    /// The statements differ in what the code does not show: signal frames and outermost frames.
+    NotInCode,
+    /// The code proves that SFrame is right, and does not determine what CFI recovers.
+    SframeRight,
+    /// The code proves that CFI is right, and does not determine what SFrame recovers.
+    CfiRight,
+    /// The code is known, but proves neither of them right or wrong.
+    #[cfg_attr(feature = "serde", serde(other))]
+    Open,
+}
+
+impl Unproven {
+    /// Every reason.
+    pub const ALL: [Unproven; 7] = [
+        Unproven::Machine,
+        Unproven::NoFunction,
+        Unproven::NoPath,
+        Unproven::NotInCode,
+        Unproven::SframeRight,
+        Unproven::CfiRight,
+        Unproven::Open,
+    ];
+
+    /// The name used in output.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unproven::Machine => "machine",
+            Unproven::NoFunction => "no-function",
+            Unproven::NoPath => "no-path",
+            Unproven::NotInCode => "not-in-code",
+            Unproven::SframeRight => "sframe-right",
+            Unproven::CfiRight => "cfi-right",
+            Unproven::Open => "open",
+        }
+    }
 }
 
 /// Why the code decides, or why it does not.
@@ -38,20 +112,8 @@ pub enum Reason {
         /// The parts of the frame that the code determines before the instruction at `address`.
         known: Known,
     },
-    /// Machine code of this machine is not examined.
-    Machine,
-    /// The range is in no function that can be examined.
-    NoFunction,
-    /// No known path leads to the range.
-    NoPath,
-    /// The statements differ in what the code does not show: signal frames and outermost frames.
-    NotInCode,
-    /// The code proves that SFrame is right, and does not determine what CFI recovers.
-    SframeRight,
-    /// The code proves that CFI is right, and does not determine what SFrame recovers.
-    CfiRight,
-    /// The code is known, but proves neither of them right or wrong.
-    Open,
+    /// It does not decide.
+    Unproven(Unproven),
 }
 
 /// The decision about a range of PCs where SFrame and CFI differ. It is true at each of them.
@@ -108,13 +170,13 @@ impl<'e> Arbiter<'e> {
         if !fields
             .intersects(Fields::CFA.with(Fields::RA).with(Fields::FP).with(Fields::RA_SIGNING))
         {
-            parts.add(end, Ruling::undecided(Reason::NotInCode));
+            parts.add(end, Ruling::undecided(Unproven::NotInCode));
             return parts.all;
         }
         let (elf, sections, all) = (self.elf, self.sections, self.cfi);
         let code = self.code.get_or_insert_with(|| Code::of(elf, sections, all));
         let Some(code) = code else {
-            parts.add(end, Ruling::undecided(Reason::Machine));
+            parts.add(end, Ruling::undecided(Unproven::Machine));
             return parts.all;
         };
         while parts.place < end {
@@ -128,7 +190,7 @@ impl<'e> Arbiter<'e> {
                     let next = next_function(code.functions(), place);
                     parts.add(
                         next.map_or(end, |next| next.min(end)),
-                        Ruling::undecided(Reason::NoFunction),
+                        Ruling::undecided(Unproven::NoFunction),
                     );
                 }
             }
@@ -161,14 +223,14 @@ impl Parts {
     ) {
         let (first, end) = (self.all.len(), function.range().end.min(end));
         function.visit(self.place..end, |address, next, facts| {
-            self.add(address.min(end), Ruling::undecided(Reason::NoPath));
+            self.add(address.min(end), Ruling::undecided(Unproven::NoPath));
             let ruling =
                 of_instruction((part(&facts, sframe, fields), part(&facts, cfi, fields)), || {
                     Reason::Proof { address, change: None, known: facts.known() }
                 });
             self.add(next.min(end), ruling);
         });
-        self.add(end, Ruling::undecided(Reason::NoPath));
+        self.add(end, Ruling::undecided(Unproven::NoPath));
         let found = self.all.get_mut(first..).unwrap_or_default();
         let proofs = found.iter().filter_map(|part| part.ruling.reason.proof());
         let changes = function.changes_before(&proofs.collect::<Vec<u64>>());
@@ -201,9 +263,9 @@ fn of_instruction((sframe, cfi): (Truth, Truth), proof: impl FnOnce() -> Reason)
         (Truth::Refuted, _) => Wrong::Sframe,
         (_, Truth::Refuted) => Wrong::Cfi,
         (Truth::Proven, Truth::Proven) => Wrong::Neither,
-        (Truth::Proven, Truth::Unknown) => return Ruling::undecided(Reason::SframeRight),
-        (Truth::Unknown, Truth::Proven) => return Ruling::undecided(Reason::CfiRight),
-        (Truth::Unknown, Truth::Unknown) => return Ruling::undecided(Reason::Open),
+        (Truth::Proven, Truth::Unknown) => return Ruling::undecided(Unproven::SframeRight),
+        (Truth::Unknown, Truth::Proven) => return Ruling::undecided(Unproven::CfiRight),
+        (Truth::Unknown, Truth::Unknown) => return Ruling::undecided(Unproven::Open),
     };
     Ruling { wrong, reason: proof() }
 }
@@ -221,14 +283,14 @@ impl Reason {
     const fn proof(&self) -> Option<u64> {
         match self {
             Reason::Proof { address, .. } => Some(*address),
-            _ => None,
+            Reason::Unproven(_) => None,
         }
     }
 }
 
 impl Ruling {
-    const fn undecided(reason: Reason) -> Ruling {
-        Ruling { wrong: Wrong::Undecided, reason }
+    const fn undecided(why: Unproven) -> Ruling {
+        Ruling { wrong: Wrong::Undecided, reason: Reason::Unproven(why) }
     }
 
     /// Whether somebody is proven wrong.
@@ -238,7 +300,10 @@ impl Ruling {
 
     /// Whether this is the same decision, even if another instruction proves it.
     fn is_like(&self, other: &Ruling) -> bool {
-        self.wrong == other.wrong
-            && core::mem::discriminant(&self.reason) == core::mem::discriminant(&other.reason)
+        let unproven = |ruling: &Ruling| match ruling.reason {
+            Reason::Unproven(why) => Some(why),
+            Reason::Proof { .. } => None,
+        };
+        self.wrong == other.wrong && unproven(self) == unproven(other)
     }
 }

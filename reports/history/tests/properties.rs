@@ -227,7 +227,11 @@ fn a_different_row_of_a_table_is_a_change() {
         // The merged table contains the new values.
         let table = &changes.files[0].findings[0].table;
         let lines = |scan: &str| -> Vec<&str> {
-            table.iter().filter(|line| line.scan == scan).map(|line| line.frame.cfa.as_str()).collect()
+            table
+                .iter()
+                .filter(|line| line.scan == scan)
+                .map(|line| line.frame.cfa.as_str())
+                .collect()
         };
         assert_eq!(lines("new"), ["rsp+4711"]);
         assert_eq!(lines("old").len(), 1);

@@ -27,35 +27,15 @@ pub fn position(name: &str) -> usize {
     BY_NAME.get(name).map_or(usize::MAX, |(place, _)| *place)
 }
 
-/// Rules about the tools that produced a build: every file of the build breaks them in the same way.
-const ABOUT_TOOLS: [&str; 5] = [
-    "obsolete-version",
-    "pcrel-flag-clear",
-    "section-type-early",
-    "segment-missing",
-    "sorted-object",
-];
-
-/// Whether findings of this rule are about the tools that produced a build, and not about a single file.
-#[must_use]
-pub fn is_about_tools(name: &str) -> bool {
-    ABOUT_TOOLS.contains(&name)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{ABOUT_TOOLS, all, find};
+    use super::all;
 
     #[test]
     fn rule_names_are_unique() {
         let names: BTreeSet<&str> = all().map(|rule| rule.name).collect();
         assert_eq!(names.len(), all().count());
-    }
-
-    #[test]
-    fn rules_about_tools_exist() {
-        assert!(ABOUT_TOOLS.iter().all(|name| find(name).is_some()));
     }
 }

@@ -69,8 +69,9 @@ pub use reading::{
 pub use record::{
     Content, Header, Producer, Record, RuleCount, Section, Status, Suppressed, Undecided,
 };
-pub use ruling::{Proof, Ruling, Wrong, with_ruling};
+pub use ruling::{Proof, Ruling, with_ruling};
 pub use severity::Severity;
+pub use sframe_oracle::compare::{Unproven, Wrong};
 pub use summary::{
     FailedGate, GroupCount, KindCount, LINKED, SectionCount, Summary, SuppressedCount,
 };

@@ -1,6 +1,7 @@
 //! Who is wrong where SFrame and CFI differ, and the instruction that proves it.
 
 use serde::{Deserialize, Serialize};
+use sframe_oracle::compare::{Unproven, Wrong};
 
 use crate::frame::KnownFrame;
 use crate::instruction::Instruction;
@@ -12,34 +13,12 @@ use crate::value::Text;
 pub struct Ruling<'r> {
     /// Who is wrong.
     pub wrong: Wrong,
-    /// Why the code does not decide: `machine` (code of this machine is not examined), `no-function` (it is in no function
-    /// that can be examined), `no-path` (no known path leads to it), `not-in-code` (the code does not show what
-    /// differs), `sframe-right` and `cfi-right` (it proves one right, and not the other wrong), `open` (it proves nothing about
-    /// either). Absent if it decides.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub undecided: Option<Text<'r>>,
+    /// Why the code does not decide. Absent if it decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<Unproven>,
     /// What the code says, if it decides.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof<'r>>,
-}
-
-/// Which of SFrame and CFI is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Wrong {
-    /// SFrame.
-    Sframe,
-    /// CFI.
-    Cfi,
-    /// Both, in different ways.
-    Both,
-    /// CFI, and SFrame has inherited the error.
-    Inherited,
-    /// Neither: they say the same in different ways.
-    Neither,
-    /// It is not decided.
-    Undecided,
 }
 
 /// What the machine code says at the place that decides.
@@ -73,15 +52,15 @@ impl Ruling<'_> {
             Wrong::Neither => "neither is wrong, they say the same in different ways",
             Wrong::Undecided => "who is wrong is undecided",
         };
-        let why = match (&self.proof, self.undecided.as_deref()) {
+        let why = match (&self.proof, self.undecided.unwrap_or(Unproven::Open)) {
             (Some(proof), _) => &proof.sentence(),
-            (None, Some("machine")) => "machine code of this machine is not examined",
-            (None, Some("no-function")) => "the code is in no function that can be examined",
-            (None, Some("no-path")) => "no known path through the machine code leads here",
-            (None, Some("not-in-code")) => "machine code does not show what differs",
-            (None, Some("sframe-right")) => &one_right("SFrame", noun),
-            (None, Some("cfi-right")) => &one_right(noun, "SFrame"),
-            (None, _) => "the machine code proves neither wrong",
+            (None, Unproven::Machine) => "machine code of this machine is not examined",
+            (None, Unproven::NoFunction) => "the code is in no function that can be examined",
+            (None, Unproven::NoPath) => "no known path through the machine code leads here",
+            (None, Unproven::NotInCode) => "machine code does not show what differs",
+            (None, Unproven::SframeRight) => &one_right("SFrame", noun),
+            (None, Unproven::CfiRight) => &one_right(noun, "SFrame"),
+            (None, Unproven::Open) => "the machine code proves neither wrong",
         };
         format!("{wrong}: {why}")
     }
@@ -126,7 +105,7 @@ impl Proof<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KnownFrame, Proof, Ruling, Wrong, with_ruling};
+    use super::{KnownFrame, Proof, Ruling, Unproven, Wrong, with_ruling};
     use crate::{Address, Record, UnwindTable};
 
     fn message(difference: &str, table: Option<UnwindTable>) -> String {

@@ -20,7 +20,9 @@ pub use place::{PlaceName, hexadecimal};
 use sframe_input::{FileBytes, SectionSource, archive, plain_error};
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable_path;
-use sframe_record::{Address, Instruction, KnownFrame, PrintedFrame, SourceLine, Text, UnwindTable, Wrong};
+use sframe_record::{
+    Address, Instruction, KnownFrame, PrintedFrame, SourceLine, Text, UnwindTable, Wrong,
+};
 use sframe_scan::describe::DebugSections;
 use sframe_scan::{CheckOptions, sections, table_of, with_tables};
 pub use text::write as write_text;

@@ -134,9 +134,9 @@ fn avoid_lowest(function: &mut StoredFunction) {
     for row in &mut function.rows {
         let words = 0..row.words.len();
         let mut values = words.filter_map(|index| row.signed(index));
-        if row.width == 1 && values.any(|value| value == i8::MIN.into()) {
+        if row.width == 1 && values.any(|value| value == i32::from(i8::MIN)) {
             row.widen(flexible, 2);
-        } else if row.width == 2 && values.any(|value| value == i16::MIN.into()) {
+        } else if row.width == 2 && values.any(|value| value == i32::from(i16::MIN)) {
             row.widen(flexible, 4);
         }
     }

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "functions and the locations in them end inside the address space",
         consequence: "The range wraps: unwinders find the function everywhere or nowhere.",

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a version 4 CIE says that addresses have 2, 4 or 8 bytes, and segment selectors at most 8",
         consequence: "No field after it can be found, so its functions have no frames.",

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "call frame instructions do not advance past the end of their function's range",
         consequence: "The range is too short or the advance is too long: the code that the last rules describe \

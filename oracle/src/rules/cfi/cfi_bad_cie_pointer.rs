@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the CIE pointer of every FDE leads to a CIE",
         consequence: "The function's frames cannot be found, because its instructions are \

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a CIE has version 1, 3 or 4",
         consequence: "Unwinders refuse the CIE and find no frame in any function that uses it.",

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "an FDE's function is in the object",
         consequence: "None: the entry describes no code. It takes up space in everything it is linked into.",

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "an FDE describes at least one byte of code",
         consequence: "None: no PC is in it. Some unwinders treat an FDE without bytes as \

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "nothing follows the zero terminator of .eh_frame",
         consequence: "An unwinder that walks the section stops at the terminator and misses the entries after it; \

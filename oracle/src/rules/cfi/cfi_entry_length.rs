@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a CFI entry's length leads to the next entry",
         consequence: "No entry after this one can be found. With .eh_frame_hdr, unwinders still find those \

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a CIE's instructions neither advance the location nor restore an initial rule",
         consequence: "A CIE has no location and no earlier rule to restore, so the state at the \

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "LEB128 numbers in CFI fit in 64 bits",
         consequence: "Unwinders truncate the number, each in its own way, and compute a wrong \

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "offsets in CFI fit in 64 bits after multiplication",
         consequence: "Unwinders compute a wrong address.",

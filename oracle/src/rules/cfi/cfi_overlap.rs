@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "no two FDEs describe the same code",
         consequence: "Which one is used depends on the unwinder: a search of .eh_frame_hdr finds \

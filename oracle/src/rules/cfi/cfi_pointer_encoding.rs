@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "pointer encodings are defined ones, and the start of a range is not omitted",
         consequence: "It is unknown where the function is. libgcc aborts.",

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "register numbers in CFI are those of the machine",
         consequence: "No machine has a register with such a number. Unwinders truncate it, or \

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "set_loc leads to a higher address of the same function",
         consequence: "Unwinders stop at the first location after the PC, so the rules after the instruction are \

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "fields and operands of a CFI entry end inside the entry",
         consequence: "Unwinders read the next entry's bytes as this one's, or refuse it.",

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "call frame instructions are defined for the machine",
         consequence: "The length of the instruction is unknown, so nothing after it can be read. \

@@ -9,6 +9,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: ABIS,
+    about_tools: false,
     page: Page {
         summary: "CFI says what the instructions of the function do, also where there is no SFrame",
         consequence: "Debuggers and exceptions take a wrong caller here, and so will SFrame that is made \

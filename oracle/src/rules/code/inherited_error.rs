@@ -9,6 +9,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: ABIS,
+    about_tools: false,
     page: Page {
         summary: "SFrame and CFI, where they agree, say what the instructions of the function do",
         consequence: "SFrame is made from CFI, and has inherited its mistake. Debuggers, exceptions and \

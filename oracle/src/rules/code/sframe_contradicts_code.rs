@@ -9,6 +9,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: ABIS,
+    about_tools: false,
     page: Page {
         summary: "rows say what the instructions of the function do",
         consequence: "A stack trace takes another word for the return address or for the caller's \

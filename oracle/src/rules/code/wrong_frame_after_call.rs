@@ -10,6 +10,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: ABIS,
+    about_tools: false,
     page: Page {
         summary: "the row at a return address has the frame of the call",
         consequence: "The GNU C library's backtrace and the stack walkers of Linux look up a return \

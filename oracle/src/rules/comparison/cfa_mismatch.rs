@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "rows give the same CFA as CFI",
         consequence: "Everything else is found from the CFA. A stack trace mistakes another word \

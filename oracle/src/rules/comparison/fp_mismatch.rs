@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "rows find the caller's frame pointer where CFI finds it",
         consequence: "The frame itself is found, but a caller whose CFA is based on FP is not, \

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "version 3 marks an outermost frame where CFI has an undefined return address",
         consequence: "A trace ends too early, or continues past the thread's first function into \

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "rows mark the return address as signed, and with the key, where CFI does (AArch64)",
         consequence: "A reader leaves the authentication code in the address, or removes bits of \

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a file with code has an SFrame section; only with --require-section",
         consequence: "Walkers that use SFrame find nothing in the file: stack traces end there, or fall back to \

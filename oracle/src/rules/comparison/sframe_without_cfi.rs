@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "code that SFrame describes has CFI as well, in a file that has any",
         consequence: "Nothing shows that the rows are right. If the entry is out of place, a \

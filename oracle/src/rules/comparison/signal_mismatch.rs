@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "version 3 functions are marked as signal frames where CFI has augmentation S",
         consequence: "The PC of an interrupted frame is that of an instruction that has not run \

@@ -8,6 +8,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "SFrame describes all code that CFI describes, unless SFrame cannot express it",
         consequence: "Stack traces through the function end or skip frames, although nothing in \

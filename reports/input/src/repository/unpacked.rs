@@ -76,7 +76,9 @@ impl Read for Bounded<'_> {
         self.left = left.unwrap_or(0);
         match left {
             Some(_) => Ok(length),
-            None => Err(other(&format!("it has more than {} bytes, the limit", grouped(self.most)))),
+            None => {
+                Err(other(&format!("it has more than {} bytes, the limit", grouped(self.most))))
+            }
         }
     }
 }

@@ -95,7 +95,6 @@ fn directive(of: &Directive<'_>) -> Directive<'static> {
 
 fn ruling(of: &Ruling<'_>) -> Ruling<'static> {
     Ruling {
-        undecided: maybe(&of.undecided),
         proof: of.proof.as_ref().map(|of| Proof {
             change: of.change.as_ref().map(instruction),
             instruction: instruction(&of.instruction),

@@ -129,7 +129,7 @@ pub(super) fn page(out: &mut dyn Write, word: &Word, width: Option<usize>) -> io
 
 #[cfg(test)]
 mod tests {
-    use sframe_oracle::compare::{Fields, Reason};
+    use sframe_oracle::compare::{Fields, Unproven};
     use sframe_oracle::coverage::Cause;
 
     use crate::explain::subjects_named;
@@ -147,34 +147,10 @@ mod tests {
         all.into_iter().fold(Fields::default(), Fields::with).names()
     }
 
-    /// The word for a reason in records.
-    const fn reason(reason: &Reason) -> &'static str {
-        match reason {
-            Reason::Proof { .. } => "",
-            Reason::Machine => "machine",
-            Reason::NoFunction => "no-function",
-            Reason::NoPath => "no-path",
-            Reason::NotInCode => "not-in-code",
-            Reason::SframeRight => "sframe-right",
-            Reason::CfiRight => "cfi-right",
-            Reason::Open => "open",
-        }
-    }
-
-    const REASONS: [Reason; 7] = [
-        Reason::Machine,
-        Reason::NoFunction,
-        Reason::NoPath,
-        Reason::NotInCode,
-        Reason::SframeRight,
-        Reason::CfiRight,
-        Reason::Open,
-    ];
-
     #[test]
     fn every_word_that_names_a_cause_is_explained() {
         let causes = Cause::ALL.into_iter().map(Cause::name).chain(["unexplained"]);
-        let reasons = REASONS.iter().map(reason);
+        let reasons = Unproven::ALL.map(Unproven::name);
         for word in causes.chain(fields()).chain(reasons) {
             let pages = subjects_named(word).unwrap_or_else(|error| panic!("{error}"));
             assert!(!pages.is_empty(), "{word}");

@@ -17,7 +17,7 @@ use super::wrap::wrap;
 use anstyle::{AnsiColor, Style};
 use evidence::Titles;
 use sframe_input::Special;
-use sframe_record::catalogue::is_about_tools;
+use sframe_record::catalogue::find;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::column_width;
 use sframe_record::{
@@ -146,7 +146,9 @@ impl<W: Write> Text<W> {
     fn listed(&mut self, rule: &str) -> Option<&mut Listed> {
         if !self.listing.rules.contains_key(rule) {
             let each = self.options.all || self.options.verbose;
-            let is_shown = each || !is_about_tools(rule) || self.shown.insert(rule.to_owned());
+            let is_shown = each
+                || !find(rule).is_some_and(|rule| rule.about_tools)
+                || self.shown.insert(rule.to_owned());
             let listed = is_shown.then(Listed::default);
             self.listing.rules.insert(rule.to_owned(), listed);
         }

@@ -12,8 +12,8 @@ use super::shared::Texts;
 use super::{
     ByCall, FrameValues, SharedText, StackLevel, ThreadWalk, WalkRow, WalkVerdict, WitnessFrame,
 };
-use sframe_record::{Address, PrintedFrame};
 use sframe_record::numbers::grouped;
+use sframe_record::{Address, PrintedFrame};
 
 /// The largest number of frames of all threads together: a thousand threads can have 64 each. A frame takes one to two
 /// kilobytes in memory, and up to four in JSON, because three witnesses describe it.

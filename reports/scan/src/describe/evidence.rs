@@ -2,7 +2,9 @@
 
 use sframe_oracle::account;
 use sframe_oracle::compare::{self as oracle, Reason};
-use sframe_record::{Address, Difference, Instruction, KnownFrame, Proof, Ruling, Side, Similar, Text, Wrong};
+use sframe_record::{
+    Address, Difference, Instruction, KnownFrame, Proof, Ruling, Side, Similar, Text,
+};
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Abi, Section};
@@ -96,24 +98,9 @@ fn describe(
     abi: Abi,
     function: CodeAddress,
 ) -> Ruling<'static> {
-    let wrong = match ruling.wrong {
-        oracle::Wrong::Sframe => Wrong::Sframe,
-        oracle::Wrong::Cfi => Wrong::Cfi,
-        oracle::Wrong::Both => Wrong::Both,
-        oracle::Wrong::Inherited => Wrong::Inherited,
-        oracle::Wrong::Neither => Wrong::Neither,
-        oracle::Wrong::Undecided => Wrong::Undecided,
-    };
-    let undecided =
-        |word: &'static str| Ruling { wrong, undecided: Some(word.into()), proof: None };
+    let wrong = ruling.wrong;
     match ruling.reason {
-        Reason::Machine => undecided("machine"),
-        Reason::NoFunction => undecided("no-function"),
-        Reason::NoPath => undecided("no-path"),
-        Reason::NotInCode => undecided("not-in-code"),
-        Reason::SframeRight => undecided("sframe-right"),
-        Reason::CfiRight => undecided("cfi-right"),
-        Reason::Open => undecided("open"),
+        Reason::Unproven(why) => Ruling { wrong, undecided: Some(why), proof: None },
         Reason::Proof { address, change, known } => {
             let instruction = |address| {
                 let place = CodeAddress { section: function.section, address };

@@ -3,8 +3,8 @@
 use std::mem::size_of;
 
 use sframe_record::{
-    Coverage, Difference, Finding, Loss, Package, Record, RuleCount, Suppressed, TableLine,
-    Tail, Text, Undecided,
+    Coverage, Difference, Finding, Loss, Package, Record, RuleCount, Suppressed, TableLine, Tail,
+    Text, Undecided,
 };
 
 /// The overhead of the allocator for a block, and of the unused part of a vector.

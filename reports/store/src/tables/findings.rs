@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use sframe_record::{Finding, Instruction, KnownFrame, PrintedFrame, Proof, Side, Similar, Text, Wrong};
+use sframe_record::{
+    Finding, Instruction, KnownFrame, PrintedFrame, Proof, Side, Similar, Text, Unproven,
+};
 
 use super::column::{Cell, Column, ColumnKind, Table};
 
@@ -205,7 +207,7 @@ impl Table for Differences {
                 "who is wrong, as far as the machine code proves it: `sframe`, `cfi`, `both`, `inherited` (CFI, and SFrame says the same), `neither` (they say the same), `undecided`; null in reports of older versions",
             )
             .or_null(),
-            |of| Cell::optional_text(of.difference.ruling.as_ref().map(|ruling| wrong(ruling.wrong))),
+            |of| Cell::optional_text(of.difference.ruling.as_ref().map(|ruling| ruling.wrong.name())),
         ),
         difference(
             ColumnKind::texts(
@@ -215,7 +217,7 @@ impl Table for Differences {
             .or_null(),
             |of| {
                 let ruling = of.difference.ruling.as_ref();
-                Cell::optional_text(ruling.and_then(|ruling| ruling.undecided.as_deref()))
+                Cell::optional_text(ruling.and_then(|ruling| ruling.undecided).map(Unproven::name))
             },
         ),
         difference(
@@ -283,17 +285,6 @@ fn rows<'c>(of: &'c Difference<'_>, side: Side) -> Cell<'c> {
         let _ = writeln!(text, "{start:#x}  {cfa}  {ra}  {fp}{signed}");
     }
     Cell::Text(Cow::Owned(text))
-}
-
-const fn wrong(wrong: Wrong) -> &'static str {
-    match wrong {
-        Wrong::Sframe => "sframe",
-        Wrong::Cfi => "cfi",
-        Wrong::Both => "both",
-        Wrong::Inherited => "inherited",
-        Wrong::Neither => "neither",
-        Wrong::Undecided => "undecided",
-    }
 }
 
 fn proof_text(proof: &Proof<'_>) -> String {

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "no dynamic relocation applies to the section",
         consequence: "The dynamic linker overwrites a field at run time, or faults because the \

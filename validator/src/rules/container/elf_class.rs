@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "SFrame is defined for 64-bit ELF files only",
         consequence: "Readers assume that addresses and saved registers have 8 bytes. In a 32-bit \

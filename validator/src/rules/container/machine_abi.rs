@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the header's ABI is that of the ELF file's machine and byte order",
         consequence: "The ABI determines which registers and how many data words a row has. With \

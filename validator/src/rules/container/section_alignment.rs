@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the section is aligned to at least 4 bytes, and its address is a multiple of \
                   its alignment",

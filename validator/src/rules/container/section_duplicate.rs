@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a file has one SFrame section",
         consequence: "Readers differ: objdump reads the first one alone, readelf and llvm-readobj print each, and PT_GNU_SFRAME leads to one of them.",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the section does not have the flag SHF_EXECINSTR",
         consequence: "The linker places the data among code, where it can be executed.",

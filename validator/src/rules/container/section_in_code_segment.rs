@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the PT_LOAD segment that contains the section is not executable",
         consequence: "Stack-trace data is mapped executable. Legitimate with -z noseparate-code.",

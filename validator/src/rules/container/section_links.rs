@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "sh_entsize, sh_link and sh_info are 0",
         consequence: "None known; no producer uses these fields for SFrame.",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the section has bytes in the file, unless the code has none either",
         consequence: "The stack-trace data is gone, but the headers still promise it.",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the section has the flag SHF_ALLOC",
         consequence: "The section is not in memory at run time, where stack tracers look for it.",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "in a linked file, the section is inside a readable PT_LOAD segment",
         consequence: "The section, or a part of it, is not in memory at run time.",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::SINCE_2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "sh_type is SHT_GNU_SFRAME in version 3, and in earlier versions if start fields \
                   are PC-relative",

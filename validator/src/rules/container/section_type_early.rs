@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::UP_TO_2,
     abis: Abis::ALL,
+    about_tools: true,
     page: Page {
         summary: "sections from before errata 1 have the type SHT_PROGBITS",
         consequence: "None for readers. No known producer writes such a section.",

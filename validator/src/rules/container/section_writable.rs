@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the section does not have the flag SHF_WRITE",
         consequence: "The traced program can change stack-trace data in writable memory, and its \

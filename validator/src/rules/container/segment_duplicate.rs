@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a file has at most one PT_GNU_SFRAME segment",
         consequence: "Some readers use the first one, others the last.",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "PT_GNU_SFRAME ends where the section ends",
         consequence: "A reader that uses the program header sees bytes after the section.",

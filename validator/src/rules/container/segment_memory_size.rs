@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "PT_GNU_SFRAME has the same size in the file and in memory",
         consequence: "A reader that uses the size in memory reads bytes that are not in the file.",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: true,
     page: Page {
         summary: "a linked file with an SFrame section has a PT_GNU_SFRAME segment",
         consequence: "The dynamic linker, glibc's unwinder and profilers use this program header \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "PT_GNU_SFRAME is inside a PT_LOAD segment",
         consequence: "The end of the range in the program header is not mapped, so reading it \

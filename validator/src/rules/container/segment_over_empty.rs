@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a file whose section is empty has no PT_GNU_SFRAME segment",
         consequence: "A reader that uses the program header mistakes the bytes after the empty \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "PT_GNU_SFRAME is readable, and neither writable nor executable",
         consequence: "A loader that relies on p_flags maps the data wrongly, or refuses it.",

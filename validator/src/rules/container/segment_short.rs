@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "PT_GNU_SFRAME contains the whole section",
         consequence: "A reader that uses the program header sees a truncated section.",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the bytes of PT_GNU_SFRAME after the section are zero",
         consequence: "A reader that takes the extent from the program header finds remnants of \

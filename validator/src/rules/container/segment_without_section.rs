@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a file with section headers and a PT_GNU_SFRAME segment has an SFrame section",
         consequence: "Tools that use section headers find no stack-trace data, although the \

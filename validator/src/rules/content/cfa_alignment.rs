@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::AMD64.or(Abis::AARCH64),
+    about_tools: false,
     page: Page {
         summary: "an SP-based CFA offset is a multiple of 8 on AMD64, of 16 on AArch64",
         consequence: "Either the stack pointer is not aligned as the ABI requires, or the offset \

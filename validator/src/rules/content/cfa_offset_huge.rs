@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a CFA offset is below 16 MiB",
         consequence: "A frame of this size does not fit in the usual stack of 8 MiB.",

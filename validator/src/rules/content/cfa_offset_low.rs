@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "an SP-based CFA is at least SP + 8 (AMD64), SP (AArch64) or SP + 160 (s390x)",
         consequence: "The CFA is below the stack pointer, so the caller's frame is misplaced.",

@@ -6,6 +6,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a row has ordinary values, even if the CFI has the same unusual ones",
         consequence: "None for a reader that accepts the row: the CFI has the same values at \

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "bit 0 of a flexible row's info byte is 0",
         consequence: "None: the control word names the base register.",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the CFA of a flexible row is based on a register",
         consequence: "The CFA would be computed from itself; the kernel refuses the section.",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the control words of a flexible row match its number of data words",
         consequence: "A zero instead of a control word is padding, which is one word instead of \

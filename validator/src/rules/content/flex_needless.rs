@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a function of FDE type FLEX has a row that FDE type DEFAULT cannot express",
         consequence: "Its rows take up to twice as many bytes as necessary.",

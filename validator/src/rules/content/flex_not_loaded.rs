@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "RA and FP that are based on the CFA are loaded from memory",
         consequence: "The register would hold an address in the stack frame itself.",

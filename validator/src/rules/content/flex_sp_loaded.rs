@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a CFA that is loaded from memory is not loaded relative to SP",
         consequence: "Compilers store such a CFA at a fixed offset from a frame pointer. Its \

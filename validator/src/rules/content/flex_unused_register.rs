@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a control word without a base register has register number 0",
         consequence: "None: the number is used only if bit 0 is set. Perhaps that bit was \

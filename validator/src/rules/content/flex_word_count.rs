@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a flexible row has 0, 2, 4, 5 or 6 data words",
         consequence: "Words are left over or missing. The kernel refuses the section, and \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a row whose CFA is based on FP says where the caller's FP is",
         consequence: "FP points to this function's frame, and the caller's FP is unknown, so the \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::AMD64.or(Abis::AARCH64),
+    about_tools: false,
     page: Page {
         summary: "if the CFA is based on FP, the caller's FP is saved where FP points",
         consequence: "Tracers that follow frame pointers mistake another value for the next one, \

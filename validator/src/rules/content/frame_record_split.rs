@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::AARCH64,
+    about_tools: false,
     page: Page {
         summary: "FP and RA are saved side by side, FP first, as AArch64's frame record requires",
         consequence: "Tracers that follow frame records mistake another value for the return \

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::AMD64.or(Abis::S390X),
+    about_tools: false,
     page: Page {
         summary: "no return address is marked as signed on machines without pointer authentication",
         consequence: "None known; the bit is for AArch64.",

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::SINCE_2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the info byte of a row without data words is 0",
         consequence: "None: base, word size and signature have no meaning there.",

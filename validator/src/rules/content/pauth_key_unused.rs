@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::AARCH64,
+    about_tools: false,
     page: Page {
         summary: "a function that names the B key has a row with a signed return address",
         consequence: "None: the key is not used.",

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::SINCE_2,
     abis: Abis::S390X,
+    about_tools: false,
     page: Page {
         summary: "RA's word is 0 (not saved) only if FP's word follows",
         consequence: "None for readers that know the padding; others read it as RA at CFA + 0.",

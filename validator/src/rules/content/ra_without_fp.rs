@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::AARCH64,
+    about_tools: false,
     page: Page {
         summary: "an AArch64 row has 1 or 3 data words: RA is saved together with FP",
         consequence: "A reader that knows only 1 and 3 words refuses the row. In version 1, the \

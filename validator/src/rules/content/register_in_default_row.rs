@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::V3,
     abis: Abis::S390X,
+    about_tools: false,
     page: Page {
         summary: "version 3 does not store registers in the words of default rows",
         consequence: "Readers of version 3 load a stack slot at an odd address where version 2 \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::V2,
     abis: Abis::S390X,
+    about_tools: false,
     page: Page {
         summary: "an odd word for RA or FP names one of the registers 0 to 31",
         consequence: "There is no such register, so the frame cannot be recovered.",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the stack slots of RA and FP are multiples of 8 from the CFA",
         consequence: "A reader loads 8 bytes that straddle two slots, or faults.",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the stack slots of RA and FP are in the function's own frame",
         consequence: "A reader loads a register from the caller's frame, from RA's own slot, or \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a default row has a number of data words that its version and ABI define",
         consequence: "libsframe copies the words into a buffer for 3 (V3: 6) before it checks \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::V2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "before errata 1 of version 2, a row has at least one data word",
         consequence: "Only errata 2 of version 2 defines a row without data words: it is the \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "an entry that starts at a symbol has the symbol's size",
         consequence: "A part of the function has no rows, or its rows are applied to the code \

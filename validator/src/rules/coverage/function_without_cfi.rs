@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a function starts where .eh_frame_hdr lists a function",
         consequence: "The entry was not made from CFI of this file, or its start is wrong. \

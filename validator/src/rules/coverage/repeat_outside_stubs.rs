@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "functions whose rows repeat are the linker's stubs",
         consequence: "In ordinary code, the rows of the first block are applied to all others.",

@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::AMD64.or(Abis::S390X),
+    about_tools: false,
     page: Page {
         summary: "a row starts where an instruction starts",
         consequence: "The row is found an instruction too late, or the function is not where its \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::AMD64,
+    about_tools: false,
     page: Page {
         summary: "the linker's stub sections (.plt, .plt.sec, .plt.got) have entries",
         consequence: "Stack traces that a profiler takes in a stub end there.",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the FDE type is 0 (DEFAULT) or 1 (FLEX)",
         consequence: "The meaning of the data words is unknown. The kernel refuses the function, \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::V3,
     abis: Abis::AARCH64,
+    about_tools: false,
     page: Page {
         summary: "only AMD64 and s390x have functions of FDE type FLEX",
         consequence: "Readers for AArch64 may not know the type: no producer writes it there.",

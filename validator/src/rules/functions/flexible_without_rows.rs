@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a function of FDE type FLEX has rows",
         consequence: "The absence of rows has a meaning only for FDE type DEFAULT: the outermost \

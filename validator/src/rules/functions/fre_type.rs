@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the FRE type is 0, 1 or 2",
         consequence: "The width of the rows' start fields is unknown, so no row can be read; \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the FRE type is the narrowest that can hold every offset in the function",
         consequence: "Each row takes up 1 to 3 bytes more than necessary.",

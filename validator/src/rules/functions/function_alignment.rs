@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::AARCH64.or(Abis::S390X),
+    about_tools: false,
     page: Page {
         summary: "a function starts at a possible instruction address: a multiple of 4, on s390x \
                   of 2",

@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "no function of a linked file starts at address 0 or -1, unless code is there",
         consequence: "The entry is left over from a function that the linker discarded; the sorted \

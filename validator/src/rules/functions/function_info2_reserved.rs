@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the unused bits 5 to 7 of the second info byte are zero",
         consequence: "A later version may give them a meaning.",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the unused bits of the info byte are zero: 6 and 7, or only 6 in version 3",
         consequence: "A later version may give them a meaning; version 3 did so with bit 7.",

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the functions of a table flagged as sorted are in the order of their addresses",
         consequence: "Binary search misses functions: their frames cannot be unwound.",

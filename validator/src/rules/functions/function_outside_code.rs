@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a function of a linked file starts in executable code",
         consequence: "The kernel rejects the whole section. Other readers have rows for data, and \

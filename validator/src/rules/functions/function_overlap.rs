@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "no byte of code belongs to two functions",
         consequence: "Which of the two a reader finds for a PC is left to chance.",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::V2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the entry's padding is zero",
         consequence: "Uninitialised memory of the producer may have been written to the file.",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a function ends in the executable section it starts in",
         consequence: "The kernel rejects the whole section; the function's rows are found for PCs \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::UP_TO_2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "up to version 2, every function has a row",
         consequence: "Look-ups find the function, but no row: the trace ends there with an error.",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a function without rows is meant to be an outermost frame",
         consequence: "A stack trace ends there as if it were complete. GNU as also writes such an \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::AMD64.or(Abis::S390X),
+    about_tools: false,
     page: Page {
         summary: "the pointer-authentication key bit is clear on machines without such keys",
         consequence: "None known; the bit is unused on AMD64 and s390x.",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "no function of a relocatable object has rows that repeat",
         consequence: "Repeated blocks are for the stubs that a linker generates; assemblers never \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::SINCE_2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the size of a function whose rows repeat is a multiple of the block size",
         consequence: "The last block is truncated, so the function's size or the block size is \

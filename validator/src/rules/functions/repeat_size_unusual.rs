@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::SINCE_2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a repeated block is 8, 16 or 32 bytes long, like PLT entries",
         consequence: "No linker's stubs have this block size.",

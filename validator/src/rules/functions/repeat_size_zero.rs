@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::SINCE_2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "rows that repeat have a block size",
         consequence: "Look-ups divide by the block size: libsframe, glibc and the kernel divide by \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::SINCE_2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a function whose rows repeat starts at a multiple of the block size",
         consequence: "The specification takes the PC modulo the block size; libsframe and the \

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a function's rows start inside the FRE sub-section",
         consequence: "A reader that trusts the offset reads past the section; readelf crashes.",

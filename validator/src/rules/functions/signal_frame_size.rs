@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a signal frame's function is a short trampoline of at most 64 bytes",
         consequence: "In ordinary functions, the mark makes tracers look up the wrong PC: that of \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "there is no auxiliary header: no ABI defines one",
         consequence: "The kernel refuses the section; libsframe refuses it in the other byte \

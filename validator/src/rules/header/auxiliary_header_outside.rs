@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the auxiliary header ends inside the section",
         consequence: "Every offset counts from its end, so no part of the section can be found. \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the fixed FP offset is 0, because no ABI fixes the place where FP is saved",
         consequence: "It determines whether rows have a data word for FP. With a wrong value, \

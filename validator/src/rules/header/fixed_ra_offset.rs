@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the fixed RA offset is the ABI's: -8 for AMD64, 0 (none) for the others",
         consequence: "It determines whether rows have a data word for RA. With a wrong value, \

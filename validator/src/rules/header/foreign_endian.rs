@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the section has the byte order of its file",
         consequence: "glibc and the kernel refuse the section. libsframe swaps it, and all other \

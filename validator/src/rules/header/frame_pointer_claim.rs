@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::UP_TO_2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the flag SFRAME_F_FRAME_POINTER is clear",
         consequence: "A reader that trusts the flag follows the frame pointer through functions \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the flag SFRAME_F_FRAME_POINTER is clear in version 3",
         consequence: "libsframe rejects the whole section.",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the section of a linked file describes at least one function",
         consequence: "The kernel refuses the section, which takes up space and describes nothing.",

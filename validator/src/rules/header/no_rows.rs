@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::UP_TO_2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "a section with functions has rows",
         consequence: "The kernel refuses the section; no look-up ever succeeds.",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::V1,
     abis: Abis::ALL,
+    about_tools: true,
     page: Page {
         summary: "version 1 is obsolete",
         consequence: "Only binutils 2.40 reads version 1; every other reader refuses the section.",

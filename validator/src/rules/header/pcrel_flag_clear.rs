@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::V2,
     abis: Abis::ALL,
+    about_tools: true,
     page: Page {
         summary: "the flag SFRAME_F_FDE_FUNC_START_PCREL is set in version 2",
         consequence: "The file is from binutils before 2.45. Its start fields count from the \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::V3,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the flag SFRAME_F_FDE_FUNC_START_PCREL is set in version 3",
         consequence: "The kernel's reader refuses the section, GNU ld refuses the input, and \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "flags that the version does not define are zero",
         consequence: "libsframe and glibc reject the whole section; binutils 2.44 reports \"Out of \

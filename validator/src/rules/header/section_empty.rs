@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the section is not empty",
         consequence: "Readers that look for a header in 0 bytes read past the end or fail.",

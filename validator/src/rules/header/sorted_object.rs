@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: true,
     page: Page {
         summary: "the flag SFRAME_F_FDE_SORTED is clear in a relocatable object",
         consequence: "Before layout, no function has an address to sort by. A linker that copies \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the ABI identifier is one that the version defines",
         consequence: "The meaning of rows depends on the ABI. GNU objdump aborts on flexible rows \

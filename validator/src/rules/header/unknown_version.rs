@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the version is 1, 2 or 3",
         consequence: "Only the layout of the preamble is the same in every version, so nothing \

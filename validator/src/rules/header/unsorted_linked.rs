@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the flag SFRAME_F_FDE_SORTED is set in a linked file",
         consequence: "glibc and libsframe refuse to look up PCs without it.",

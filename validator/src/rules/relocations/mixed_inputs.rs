@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "inputs of one link agree in version, ABI, fixed offsets and the PC-relative flag",
         consequence: "GNU ld since 2.46 and mold leave out inputs that do not match. GNU ld up to \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "relocated start fields are stored as 0",
         consequence: "The relocation's own addend is used, so the stored value is lost. A reader \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "relocations apply only to start fields",
         consequence: "The linker overwrites a field that does not contain an address.",

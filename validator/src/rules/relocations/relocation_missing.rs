@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the start field of each function has a relocation",
         consequence: "The linker cannot tell which function is meant; GNU ld fails an assertion.",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "no relocation is R_*_NONE",
         consequence: "The object is the output of ld -r, which leaves such entries for functions \

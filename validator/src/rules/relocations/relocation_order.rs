@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "relocations are in the order of the functions",
         consequence: "GNU ld pairs functions with relocations by their order, not by their \

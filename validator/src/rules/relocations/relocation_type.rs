@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "relocations of start fields have the version's PC-relative type and an addend",
         consequence: "The linker writes an absolute address, or too few bytes, into the field.",

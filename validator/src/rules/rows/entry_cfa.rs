@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "at a function's entry, the CFA is SP + 8 (AMD64), SP (AArch64) or SP + 160 \
                   (s390x)",

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::AARCH64,
+    about_tools: false,
     page: Page {
         summary: "at a function's entry, the return address is not signed yet",
         consequence: "A tracer strips a signature that is not there, or the function is part of \

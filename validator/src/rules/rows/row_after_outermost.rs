@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::SINCE_2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "no row with a return address follows one that marks the outermost frame",
         consequence: "The function is outermost only in part of its code. This is unusual, so its \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::AARCH64.or(Abis::S390X),
+    about_tools: false,
     page: Page {
         summary: "a row starts at a possible instruction address: a multiple of 4, on s390x of 2",
         consequence: "The row starts inside an instruction, so readers may find it an instruction \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "no row starts at the end of its function",
         consequence: "The row covers nothing; readelf, objdump and ld 2.40 to 2.44 abort on it.",

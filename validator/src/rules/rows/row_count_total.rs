@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the header's number of rows is the sum of those of the functions",
         consequence: "In a section of the other byte order, libsframe swaps that many rows: too \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "no two rows of a function start at the same place",
         consequence: "The first of them covers nothing; the kernel's validation refuses the \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the rows of a function are ordered by their starts",
         consequence: "Readers stop at the first row that starts after the PC, so a row out of \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::SINCE_2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "rows that repeat start inside the repeated block",
         consequence: "The row is never found, because look-ups use the offset in the block.",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "every row of a function ends inside the FRE sub-section",
         consequence: "A reader that trusts the count reads past the section; readelf crashes.",

@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "in a relocatable object, the rows are in the order of the functions",
         consequence: "None known. No known producer writes such an object.",

@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the rows of different functions do not overlap",
         consequence: "One of the functions reads the other's rows, or its attributes, as its own. \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "every byte of the FRE sub-section belongs to a function's rows",
         consequence: "The bytes are unused, or they are rows of a function whose number of rows \

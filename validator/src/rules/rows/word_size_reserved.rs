@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the data word size code is 0, 1 or 2",
         consequence: "The row's length is unknown, so the next row cannot be found. libsframe \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the section does not contain another SFrame section after its own content",
         consequence: "Readers see only the functions of the first input. All others have lost \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::V2,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the function table of version 2 is aligned to 4 bytes in the section",
         consequence: "Readers that load its fields as aligned 32-bit words fault or are slow.",

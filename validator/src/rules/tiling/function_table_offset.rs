@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the function table follows the header: sfh_fdeoff is 0",
         consequence: "libsframe leaves the offset out of PC-relative start addresses, and glibc \

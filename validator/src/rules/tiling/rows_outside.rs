@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the FRE sub-section ends inside the section",
         consequence: "A reader that trusts the length reads past the section; readelf may crash.",

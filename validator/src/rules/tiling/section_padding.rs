@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Lint,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the section is not padded to its alignment",
         consequence: "None for readers that rely on the header; libsframe up to 2.44 refuses a \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the FRE sub-section starts where the function table ends",
         consequence: "glibc and binutils up to 2.44 read rows directly after the table, whatever \

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "the function table ends at or before the start of the FRE sub-section",
         consequence: "The same bytes are read as functions and as rows. The kernel refuses the \

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     versions: Versions::ALL,
     abis: Abis::ALL,
+    about_tools: false,
     page: Page {
         summary: "apart from padding, the section ends where the FRE sub-section ends",
         consequence: "In the other byte order, libsframe up to 2.44 refuses any such section, and \
