@@ -19,7 +19,7 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::Register;
 
 use crate::program::{Function, Op, Program, Scope};
-use crate::seeded::Seeded;
+use sframe_mutate::Seeded;
 
 /// Bytes of entropy for a program, about as many as the largest number of functions uses.
 const ENTROPY: usize = 16 + 12 * (8 + 24 * 8);

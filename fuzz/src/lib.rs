@@ -16,10 +16,8 @@
 pub mod assembler;
 pub mod detection;
 pub mod generate;
-pub mod mutate;
 pub mod peer;
 pub mod program;
-pub mod seeded;
 pub mod seeds;
 pub mod standalone;
 pub mod targets;
@@ -28,13 +26,13 @@ pub mod view;
 
 /// The program of a target. Under libFuzzer, this is the function that libFuzzer calls; otherwise, a `main` that runs
 /// the target on files and seeded inputs ([`standalone::main`]). With `mutator`, inputs are sections or files, and are
-/// mutated with knowledge of their structure ([`mutate::in_place`]).
+/// mutated with knowledge of their structure ([`sframe_mutate::in_place`]).
 #[macro_export]
 macro_rules! program {
     ($run:path, mutator) => {
         #[cfg(fuzzing)]
         ::libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
-            $crate::mutate::in_place(data, size, most, seed)
+            $sframe_mutate::in_place(data, size, most, seed)
                 .unwrap_or_else(|| ::libfuzzer_sys::fuzzer_mutate(data, size, most))
         });
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{available_parallelism, scope};
 use std::time::Instant;
 
-use crate::seeded::Seeded;
+use sframe_mutate::Seeded;
 
 /// The size in bytes of the longest seeded input.
 const LONGEST: usize = 512;

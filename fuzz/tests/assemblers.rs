@@ -8,7 +8,7 @@ use std::path::Path;
 use sframe_corpus::tools;
 use sframe_fuzz::assembler::{Assembler, assemblers, examine, known, program, reduce, signature};
 use sframe_fuzz::program::{Function, Op, Program};
-use sframe_fuzz::seeded::Seeded;
+use sframe_mutate::Seeded;
 use sframe_validator::Abi;
 
 /// The number of random programs for each assembler.

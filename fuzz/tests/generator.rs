@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use sframe_fuzz::generate::{Configuration, FUNCTION_BLOCK, FunctionPlan, HEADER_BLOCK, Plan};
-use sframe_fuzz::seeded::Seeded;
+use sframe_mutate::Seeded;
 use sframe_validator::section::FrameRowEntry;
 use sframe_validator::unwind::{Cfa, Recovery};
 use sframe_validator::{Abi, Section, Version};

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use sframe_fuzz::generate::{Configuration, FUNCTION_BLOCK, HEADER_BLOCK, Plan};
-use sframe_fuzz::mutate::{defects, in_place, variations};
-use sframe_fuzz::seeded::Seeded;
 use sframe_fuzz::targets::mutated::{defect_is_reported, rows_are_unchanged};
+use sframe_mutate::Seeded;
+use sframe_mutate::{defects, in_place, variations};
 use sframe_validator::rules::{CATALOGUE, Rule, Severity};
 use sframe_validator::write::StoredSection;
 use sframe_validator::write::elf::Image;

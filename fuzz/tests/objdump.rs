@@ -9,8 +9,8 @@ use std::process::Command;
 
 use sframe_corpus::tools;
 use sframe_fuzz::generate::{Configuration, FUNCTION_BLOCK, FunctionPlan, HEADER_BLOCK, Plan};
-use sframe_fuzz::seeded::Seeded;
 use sframe_fuzz::targets::generated::file;
+use sframe_mutate::Seeded;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 use sframe_validator::{Abi, Version};
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use sframe_fuzz::program::{Program, Scope};
-use sframe_fuzz::seeded::Seeded;
+use sframe_mutate::Seeded;
 use sframe_oracle::cfi::Cfi;
 use sframe_validator::unwind::{Cfa, Recovery};
 

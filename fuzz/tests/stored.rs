@@ -4,7 +4,7 @@
 mod corpus;
 
 use sframe_fuzz::generate::{Configuration, Plan};
-use sframe_fuzz::seeded::Seeded;
+use sframe_mutate::Seeded;
 use sframe_validator::write::StoredSection;
 
 #[test]

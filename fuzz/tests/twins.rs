@@ -1,8 +1,8 @@
 //! Checks that every fault of a twin can be made, and is reported as that fault.
 
-use sframe_fuzz::seeded::Seeded;
 use sframe_fuzz::targets::twins::fault_is_reported;
 use sframe_fuzz::twin::{FAULTS, Twin};
+use sframe_mutate::Seeded;
 use sframe_validator::Version;
 
 #[test]

@@ -41,7 +41,8 @@ fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
     let all = account(elf, sections, cfi, &ALL);
     let sums = totals.bytes;
     assert_eq!(all.sums, sums);
-    let lost = |what: fn(&sframe_oracle::account::Loss) -> u64| all.losses.iter().map(what).sum();
+    let lost =
+        |what: fn(&sframe_oracle::account::Loss) -> u64| all.losses.iter().map(what).sum::<u64>();
     let FunctionCounts { partly, only_cfi, .. } = all.functions;
     assert_eq!(partly + only_cfi, lost(|loss| loss.functions));
     assert_eq!(sums.only_cfi, lost(|loss| loss.bytes));

@@ -3,7 +3,7 @@
 use sframe_corpus::tools;
 use sframe_oracle::account::{Difference, Options, account};
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::compare::{Arbiter, Fields, Reason, Ruling, Verdict, Wrong, compare};
+use sframe_oracle::compare::{Arbiter, Fields, Reason, Ruling, Unproven, Verdict, Wrong, compare};
 use sframe_validator::elf::{Elf, RelocationTable};
 use sframe_validator::finding::Keep;
 use sframe_validator::unwind::CodeAddress;
@@ -48,7 +48,10 @@ fn the_code_decides_only_about_fields_that_differ() {
     assert_eq!((rule(Fields::RA).wrong, rule(Fields::FP).wrong), (Wrong::Sframe, Wrong::Sframe));
     // Instructions do not say whether a frame is one of a signal.
     let ruling = rule(Fields::SIGNAL);
-    assert_eq!((ruling.wrong, ruling.reason), (Wrong::Undecided, Reason::NotInCode));
+    assert_eq!(
+        (ruling.wrong, ruling.reason),
+        (Wrong::Undecided, Reason::Unproven(Unproven::NotInCode))
+    );
 }
 
 /// A part of a difference: its first PC and its end, who is wrong there, and the reason if that is undecided.
@@ -114,8 +117,10 @@ die: .cfi_startproc
 ";
     let tool = ("2.44/aarch64-linux-gnu-as", ["--gsframe"].as_slice());
     let Some(found) = rulings(tool, source) else { return };
-    let wanted =
-        [(0x18, 0x1c, Wrong::Neither, None), (0x1c, 0x28, Wrong::Undecided, Some(Reason::NoPath))];
+    let wanted = [
+        (0x18, 0x1c, Wrong::Neither, None),
+        (0x1c, 0x28, Wrong::Undecided, Some(Reason::Unproven(Unproven::NoPath))),
+    ];
     assert_eq!(found, wanted);
 }
 
@@ -143,7 +148,7 @@ f:  .cfi_startproc
     let Some(found) = rulings(("llvm-23/llvm-mc", arguments), source) else { return };
     let wanted = [
         (0x1, 0x8, Wrong::Neither, None),
-        (0x8, 0xb, Wrong::Undecided, Some(Reason::CfiRight)),
+        (0x8, 0xb, Wrong::Undecided, Some(Reason::Unproven(Unproven::CfiRight))),
         (0xb, 0xd, Wrong::Sframe, None),
     ];
     assert_eq!(found, wanted);

@@ -18,7 +18,9 @@ use alloc::vec::Vec;
 
 use crate::elf::{Class, Elf, ElfError, ElfKind, ElfSection, SHF_ALLOC, SHT_NOBITS, SframeSection};
 use crate::finding::reporter::{Collector, Reporter};
-use crate::finding::{Finding, HeaderSummary, Keep, Report, SectionSummary, Undecided};
+use crate::finding::{
+    Finding, HeaderSummary, Keep, Report, SectionSummary, Undecided, UndecidedCause,
+};
 use crate::rules::CATALOGUE;
 use crate::rules::entry::Check;
 use crate::section::{Error, Placement, Section};
@@ -185,7 +187,7 @@ impl<'c> Checker<'c> {
                  first {} were checked",
                 Elf::MOST_SFRAME_SECTIONS
             );
-            run.report.undecided.push(Undecided { section: None, reason });
+            run.undecided_file(UndecidedCause::FurtherSections, reason);
         }
         run.finish()
     }
@@ -245,9 +247,15 @@ impl<'o> Run<'o> {
         self.report
     }
 
-    fn undecided(&mut self, reason: String) {
+    /// Adds something about the current section that was not checked.
+    fn undecided(&mut self, cause: UndecidedCause, reason: String) {
         let section = self.report.sections.len().checked_sub(1);
-        self.report.undecided.push(Undecided { section, reason });
+        self.report.undecided.push(Undecided { section, cause, reason });
+    }
+
+    /// Adds something about the file that was not checked.
+    fn undecided_file(&mut self, cause: UndecidedCause, reason: String) {
+        self.report.undecided.push(Undecided { section: None, cause, reason });
     }
 
     /// The addresses in any SFrame section to which dynamic relocations apply.
@@ -261,7 +269,7 @@ impl<'o> Run<'o> {
         let end = sections().map(|section| section.address.saturating_add(section.size)).max();
         file.dynamic_relocations(start, end.unwrap_or(start)).unwrap_or_else(|error| {
             let reason = format!("dynamic relocations not checked: {error}");
-            self.report.undecided.push(Undecided { section: None, reason });
+            self.undecided_file(UndecidedCause::DynamicRelocations, reason);
             Vec::new()
         })
     }
@@ -271,7 +279,7 @@ impl<'o> Run<'o> {
         elf.sframe_sections().next().filter(|_| self.checker.options.pedantic)?;
         let (facts, error) = FileFacts::of(elf, self.checker.amd64);
         if let Some(error) = error {
-            self.undecided(format!("symbols not compared: {error}"));
+            self.undecided(UndecidedCause::Symbols, format!("symbols not compared: {error}"));
         }
         Some(facts)
     }
@@ -296,7 +304,7 @@ impl<'o> Run<'o> {
             covered_bytes: 0,
         });
         if let Err(error) = sframe.data {
-            self.undecided(error.to_string());
+            self.undecided(UndecidedCause::SectionBytes, error.to_string());
             if error == ElfError::SharedBytes {
                 return;
             }
@@ -312,7 +320,10 @@ impl<'o> Run<'o> {
             }
         };
         if let Err(error) = &sframe.relocations {
-            self.undecided(format!("relocations of the section not checked: {error}"));
+            self.undecided(
+                UndecidedCause::SectionRelocations,
+                format!("relocations of the section not checked: {error}"),
+            );
         }
         let placement = sframe.placement().unwrap_or(Placement::relocated(&[]));
         let placement = placement.with_endian(Some(elf.endian()));
@@ -332,7 +343,10 @@ impl<'o> Run<'o> {
         });
         let in_file = header.sh_type != SHT_NOBITS && sframe.data.is_ok();
         if header.sh_type == SHT_NOBITS {
-            self.undecided("the section's bytes are not in this file (SHT_NOBITS)".to_owned());
+            self.undecided(
+                UndecidedCause::SectionBytes,
+                "the section's bytes are not in this file (SHT_NOBITS)".to_owned(),
+            );
         }
         // In a 32-bit file, no field of the section has the meaning that the format defines.
         let removed = header.is_segment() && data.is_empty();
@@ -359,7 +373,10 @@ impl<'o> Run<'o> {
             Ok(section) => section,
             Err(error) => {
                 if self.collector.total() == before {
-                    self.undecided(format!("the header cannot be read: {error}"));
+                    self.undecided(
+                        UndecidedCause::Header,
+                        format!("the header cannot be read: {error}"),
+                    );
                 }
                 return;
             }
@@ -381,6 +398,7 @@ impl<'o> Run<'o> {
         });
         if self.collector.total() > before {
             self.undecided(
+                UndecidedCause::Layout,
                 "functions and rows not checked: the header does not say for certain where and \
                  how they are stored"
                     .to_owned(),

@@ -1,10 +1,13 @@
 //! The report of a check: findings, how often each rule was broken, and what could not be decided.
 
 pub(crate) mod reporter;
+mod undecided;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
+
+pub use undecided::{Undecided, UndecidedCause};
 
 use crate::abi::{Abi, Endian};
 use crate::page::{Rule, Severity};
@@ -70,15 +73,6 @@ impl FunctionId {
     pub(crate) fn of(entry: &FunctionEntry<'_>) -> FunctionId {
         FunctionId { index: entry.index(), start: entry.start().ok(), size: entry.size() }
     }
-}
-
-/// Something that was not checked, and why. It must never count as free of defects.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undecided {
-    /// The position in [`Report::sections`]; `None` for the file itself.
-    pub section: Option<usize>,
-    /// One sentence without a full stop: what was not checked, and why.
-    pub reason: String,
 }
 
 /// A section that was checked.

@@ -10,8 +10,8 @@ use sframe_fuzz::assembler::{
     Assembler, assemblers, examine, known, known_at_once, program, reduce, signature,
 };
 use sframe_fuzz::program::Program;
-use sframe_fuzz::seeded::Seeded;
 use sframe_harness::limited::watch_if_asked;
+use sframe_mutate::Seeded;
 
 /// The command-line arguments.
 struct Arguments {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use sframe_fuzz::generate::{Configuration, Plan};
-use sframe_fuzz::seeded::Seeded;
 use sframe_fuzz::seeds;
 use sframe_fuzz::targets::generated::{file, object};
+use sframe_mutate::Seeded;
 
 /// The number of entropy inputs for a target, and the size in bytes of the longest.
 const COUNT: u64 = 64;

@@ -12,8 +12,8 @@ use sframe_validator::unwind::Row;
 use sframe_validator::{Abi, Endian};
 
 use crate::program::{Program, Scope};
-use crate::seeded::Seeded;
 use rows::same;
+use sframe_mutate::Seeded;
 
 type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 

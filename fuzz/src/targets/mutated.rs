@@ -5,9 +5,9 @@ use sframe_validator::check::Checker;
 use sframe_validator::{Placement, Section};
 
 use crate::generate::{Configuration, Plan};
-use crate::mutate::{Defect, Variation, defects, variations};
-use crate::seeded::Seeded;
 use crate::view;
+use sframe_mutate::Seeded;
+use sframe_mutate::{Defect, Variation, defects, variations};
 use sframe_validator::write::StoredSection;
 
 /// The number of bytes before the section's entropy: they select the mutation, its place, and the number of mutations.

@@ -8,8 +8,8 @@ use sframe_oracle::compare::{Totals, compare};
 use sframe_validator::elf::Elf;
 use sframe_validator::{Placement, Section, Version};
 
-use crate::seeded::Seeded;
 use crate::twin::{Disagreement, FAULTS, Fault, Twin, push};
+use sframe_mutate::Seeded;
 
 /// Builds the twin that `data` encodes, and a twin with a fault.
 ///

@@ -5,8 +5,7 @@ use sframe_validator::unwind::{Cfa, Frame, Recovery};
 
 use super::Twin;
 use crate::generate::FunctionPlan;
-use crate::mutate::when;
-use crate::seeded::Seeded;
+use sframe_mutate::Seeded;
 
 /// A fault of the section.
 #[derive(Debug)]
@@ -187,3 +186,8 @@ pub const FAULTS: &[Fault] = &[
         },
     },
 ];
+
+/// `Some` if a condition holds.
+fn when(condition: bool) -> Option<()> {
+    condition.then_some(())
+}

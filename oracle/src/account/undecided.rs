@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sframe_validator::finding::Undecided;
+use sframe_validator::finding::{Undecided, UndecidedCause};
 use sframe_validator::unwind::CodeAddress;
 
 use crate::cfi::{Cfi, CfiError};
@@ -82,11 +82,12 @@ impl Reasons {
             if *count > 1 {
                 reason.push_str(&format!(", and {} more of this kind", count - 1));
             }
-            found.push(Undecided { section: None, reason });
+            found.push(Undecided { section: None, cause: UndecidedCause::CfiLimit, reason });
         }
         if self.is_other_machine {
             let reason = "not compared with machine code, which is examined on AMD64 and AArch64";
-            found.push(Undecided { section: None, reason: reason.to_owned() });
+            let cause = UndecidedCause::Machine;
+            found.push(Undecided { section: None, cause, reason: reason.to_owned() });
         }
         if unplaced > 0 {
             let s = plural(unplaced);
@@ -99,25 +100,34 @@ impl Reasons {
                     ", which may describe {functions} function{s} of {noun}, {bytes} byte{b}"
                 ));
             }
-            found.push(Undecided { section: None, reason });
+            found.push(Undecided { section: None, cause: UndecidedCause::FunctionStarts, reason });
         }
         for (reason, extent) in self.ranges {
             let expression = || format!("{noun} has an expression without a simpler meaning");
-            let (section, why) = match reason {
+            let section = match reason {
+                Reason::Sframe(section) => usize::try_from(section).ok(),
+                _ => None,
+            };
+            let (cause, why) = match reason {
                 Reason::Unplaced => continue,
-                Reason::Sframe(section) => {
-                    (usize::try_from(section).ok(), "not compared: rows cannot be read".to_owned())
+                Reason::Sframe(_) => {
+                    (UndecidedCause::Rows, "not compared: rows cannot be read".to_owned())
                 }
-                Reason::Cfi => (None, format!("not compared: {noun} cannot be read")),
-                Reason::Expression => (None, format!("not compared: {}", expression())),
-                Reason::Part(fields) => {
-                    (None, format!("compared without {fields}: {} for it", expression()))
+                Reason::Cfi => {
+                    (UndecidedCause::Cfi, format!("not compared: {noun} cannot be read"))
                 }
+                Reason::Expression => {
+                    (UndecidedCause::CfiExpression, format!("not compared: {}", expression()))
+                }
+                Reason::Part(fields) => (
+                    UndecidedCause::CfiExpression,
+                    format!("compared without {fields}: {} for it", expression()),
+                ),
             };
             let Extent { functions, bytes, .. } = extent;
             let (s, b) = (plural(functions), plural(bytes));
             let reason = format!("{why} in {functions} function{s}, {bytes} byte{b}");
-            found.push(Undecided { section, reason });
+            found.push(Undecided { section, cause, reason });
         }
         found
     }

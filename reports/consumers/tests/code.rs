@@ -23,7 +23,7 @@ use compare::{Counts, Plan, compare};
 use inputs::{Sample, every_info_byte, golden_sections, malformed, mutant, vectors};
 use sframe_consumers::{Consumer, profiles};
 use sframe_corpus::{tools, tries};
-use sframe_fuzz::seeded::Seeded;
+use sframe_mutate::Seeded;
 use sframe_validator::{Abi, Endian};
 use sums::Compared;
 

@@ -11,7 +11,7 @@ mod pcs;
 use inputs::{Sample, every_info_byte, golden_sections, malformed, mutant, vectors};
 use pcs::{Pcs, Truth};
 use sframe_consumers::{Answer, Input, Opening, PcBytes, StopKind, Verdict, assess, profiles};
-use sframe_fuzz::seeded::Seeded;
+use sframe_mutate::Seeded;
 use sframe_validator::unwind::Frame;
 
 /// What one PC adds to the sums.

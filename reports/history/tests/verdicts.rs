@@ -152,3 +152,32 @@ fn findings_about_call_sites_are_gone_only_if_these_were_examined() {
     let why = changes.files.iter().flat_map(|file| &file.undecided);
     assert!(why.clone().any(|why| why == "the new scan did not examine call sites"), "{changes:?}");
 }
+
+/// What a scan could not check is the same in another one whose program words it in another way.
+#[test]
+fn causes_say_which_checks_two_scans_could_not_make() {
+    let scan = |undecided: &str| {
+        format!(r#"{{"type":"file","path":"a","status":"checked","undecided":[{{{undecided}}}]}}"#)
+    };
+    let reasons = |old: &str, new: &str| {
+        let changes = compare(&scan(old), &scan(new));
+        changes.files.iter().flat_map(|file| file.undecided.clone()).collect::<Vec<_>>()
+    };
+    let layout = r#""cause":"layout","reason":"rows not checked""#;
+    assert_eq!(reasons(layout, r#""cause":"layout","reason":"no rows""#), [""; 0]);
+    // A version before 0.2 states no cause.
+    assert_eq!(reasons(r#""reason":"rows not checked""#, layout), [""; 0]);
+    let why =
+        |scan: &str, reason: &str| format!("the {scan} scan could not check all of it: {reason}");
+    assert_eq!(
+        reasons(r#""reason":"no rows""#, layout),
+        [why("old", "no rows"), why("new", "rows not checked")]
+    );
+    let header = r#""cause":"header","reason":"no rows""#;
+    assert_eq!(reasons(header, layout), [why("old", "no rows"), why("new", "rows not checked")]);
+    // A later version may know causes that this one does not.
+    assert_eq!(
+        reasons(r#""cause":"new-one","reason":"x""#, r#""cause":"other","reason":"y""#),
+        [why("old", "x"), why("new", "y")]
+    );
+}

@@ -132,7 +132,7 @@ impl Repository {
 
 /// Receives the packages of an index, those that are not selected as `None`, and problems about others, until it
 /// returns `false`.
-type Found<'f> = dyn FnMut(Result<Option<Listed>, Problem>) -> bool + 'f;
+type Visit<'f> = dyn FnMut(Result<Option<Listed>, Problem>) -> bool + 'f;
 
 fn list(base: &Arc<Base>, named: Option<&str>, wanted: &Wanted, entries: &SyncSender<Entry>) {
     let indexes = match layout::find(base, named, wanted) {
@@ -147,11 +147,11 @@ fn list(base: &Arc<Base>, named: Option<&str>, wanted: &Wanted, entries: &SyncSe
     for Index { kind, path, stream } in indexes {
         listing.next_index();
         let read = stream.and_then(|stream| {
-            let found = &mut |listed| listing.package(&path, listed);
+            let visit = &mut |listed| listing.package(&path, listed);
             match kind {
-                Kind::Packages => debian::read(base, stream, wanted, &room, found),
-                Kind::Apkindex => alpine::read(base, (&path, stream), wanted, &room, found),
-                Kind::Database => arch::read(base, (&path, stream), wanted, &room, found),
+                Kind::Packages => debian::read(base, stream, wanted, &room, visit),
+                Kind::Apkindex => alpine::read(base, (&path, stream), wanted, &room, visit),
+                Kind::Database => arch::read(base, (&path, stream), wanted, &room, visit),
                 Kind::Repomd => rpm_md::read(base, stream, wanted, &room, &mut listing),
             }
         });

@@ -10,6 +10,7 @@ use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use sframe_input::plain_error;
 use sframe_record::text::{printable, printable_path};
 
 use crate::linker::Linker;
@@ -244,9 +245,8 @@ impl Obstacle {
 
 /// The system's words for an error, as linkers print them; `None` if the error is not the system's.
 fn system(error: &io::Error) -> Option<String> {
-    let number = error.raw_os_error()?;
-    let text = error.to_string();
-    Some(printable(text.strip_suffix(&format!(" (os error {number})")).unwrap_or(&text)))
+    error.raw_os_error()?;
+    Some(printable(plain_error(error)))
 }
 
 /// Where a relative path leads to.

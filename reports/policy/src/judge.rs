@@ -6,7 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use sframe_history::{FileIdentity, Identity};
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
-use sframe_record::{Finding, Record, RuleCount, Severity, Status, Tail, Undecided, catalogue};
+use sframe_record::{
+    Finding, Record, RuleCount, Severity, Status, Tail, Undecided, UndecidedCause, catalogue,
+};
 use toml::value::{Date, Datetime};
 
 use crate::baseline::{Baseline, Entry};
@@ -113,7 +115,8 @@ impl Judge {
             let number = counted(unlisted, "finding");
             let reason =
                 format!("baseline and suppressions by code: {number} not listed, which count");
-            undecided.push(Undecided { section: None, reason: reason.into() });
+            let cause = UndecidedCause::UnlistedFindings;
+            undecided.push(Undecided { section: None, cause, reason: reason.into() });
         }
         let counts = tallies.counts();
         let (head, newly) = judging.finish(tallies.suppressed);

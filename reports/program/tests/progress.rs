@@ -11,7 +11,9 @@ use packing::Folder;
 
 /// Runs the program on a terminal until one of `wanted` is shown or the program exits. Returns everything shown.
 fn shown(folder: &Folder, arguments: &str, wanted: &[&str]) -> String {
-    let command = format!("stty cols 200; exec \"$PROGRAM\" --threads 1 {arguments}");
+    // Below nohup, a program would outlive its terminal.
+    let program = "env --default-signal=HUP \"$PROGRAM\" --threads 1";
+    let command = format!("stty cols 200; exec {program} {arguments}");
     let mut child = Command::new("script")
         .args(["-qec", &command, "/dev/null"])
         .env("PROGRAM", env!("CARGO_BIN_EXE_sframe-check"))

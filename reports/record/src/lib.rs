@@ -72,6 +72,7 @@ pub use record::{
 pub use ruling::{Proof, Ruling, with_ruling};
 pub use severity::Severity;
 pub use sframe_oracle::compare::{Unproven, Wrong};
+pub use sframe_validator::finding::UndecidedCause;
 pub use summary::{
     FailedGate, GroupCount, KindCount, LINKED, SectionCount, Summary, SuppressedCount,
 };

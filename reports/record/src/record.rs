@@ -15,7 +15,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
-use sframe_validator::finding::HeaderSummary;
+use sframe_validator::finding::{HeaderSummary, UndecidedCause};
 use sframe_validator::section::Flags;
 use sframe_validator::{Abi, Endian, Version};
 
@@ -402,6 +402,10 @@ const fn one() -> u64 {
     1
 }
 
+fn is_unknown(cause: &UndecidedCause) -> bool {
+    *cause == UndecidedCause::Unknown
+}
+
 /// A check that was not possible.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -409,7 +413,10 @@ pub struct Undecided<'r> {
     /// The position of the section in the file's `sections`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section: Option<usize>,
-    /// What was not checked, and why.
+    /// Why.
+    #[serde(default, skip_serializing_if = "is_unknown")]
+    pub cause: UndecidedCause,
+    /// What was not checked, and why, for people.
     #[serde(borrow, default)]
     pub reason: Text<'r>,
 }

@@ -11,7 +11,7 @@ use sframe_synthesis::{Account, Waste, WhatIf, diagnose, what_if};
 use sframe_validator::elf::Elf;
 use sframe_validator::section::Header;
 
-pub use files::{Found, NotMeasured, Options, measure};
+pub use files::{NotMeasured, Options, Visit, measure};
 use sframe_scan::describe::forecast::parts;
 pub use text::write as write_text;
 

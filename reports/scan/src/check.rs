@@ -15,7 +15,7 @@ use super::file::{check_elf_file, check_raw, unsupported};
 use super::link_inputs::LinkInputs;
 use super::options::CheckOptions;
 use super::package;
-use super::piece::{Found, Piece};
+use super::piece::{Piece, Visit};
 use super::seen::{Origin, Seen, Subject};
 use super::verdict::{Checked, Verdict};
 use crate::describe::Content;
@@ -38,10 +38,10 @@ fn intact(stored: Stored<'_>) -> io::Result<()> {
 }
 
 /// Hands over a record if a file could not be read to its end.
-fn unless_unreadable(name: &FileName, result: io::Result<()>, found: Found<'_>) {
+fn unless_unreadable(name: &FileName, result: io::Result<()>, visit: Visit<'_>) {
     if let Err(error) = result {
         let record = Record::because(Status::Unreadable, plain_error(&error));
-        found(record.named(name).into());
+        visit(record.named(name).into());
     }
 }
 
@@ -61,43 +61,43 @@ impl<'o> Checker<'o> {
 
     /// Checks an input. Hands over one record for a file, and one for each member of an archive or package, as soon as it
     /// is complete.
-    pub fn input(&self, input: Input, found: Found<'_>) {
+    pub fn input(&self, input: Input, visit: Visit<'_>) {
         let (path, record) = match input {
             Input::File(path) | Input::Image(path) => {
-                return guarded(path.clone(), found, |found| self.file(path, found));
+                return guarded(path.clone(), visit, |visit| self.file(path, visit));
             }
             Input::Content(name, content) => {
-                return guarded(name.clone(), found, |found| self.nameless(name, &content, found));
+                return guarded(name.clone(), visit, |visit| self.nameless(name, &content, visit));
             }
             Input::Special(path, kind) => (path, Record::because(Status::Special, kind.id())),
             Input::Unreadable(path, error) => (path, Record::because(Status::Unreadable, error)),
         };
-        found(record.named(&FileName::file(path)).into());
+        visit(record.named(&FileName::file(path)).into());
     }
 
     /// Checks an entry of a repository. Hands over one record for each member of a package.
-    pub fn entry(&self, entry: Entry, found: Found<'_>) {
+    pub fn entry(&self, entry: Entry, visit: Visit<'_>) {
         match entry {
             Entry::Package(listed) => {
-                guarded(listed.address(), found, |found| {
-                    package::check_listed(self, &self.options.limits, &listed, found);
+                guarded(listed.address(), visit, |visit| {
+                    package::check_listed(self, &self.options.limits, &listed, visit);
                 });
             }
             Entry::Unreadable(path, error) => {
-                found(
+                visit(
                     Record::because(Status::Unreadable, error).named(&FileName::file(path)).into(),
                 );
             }
         }
     }
 
-    fn file(&self, path: PathBuf, found: Found<'_>) {
+    fn file(&self, path: PathBuf, visit: Visit<'_>) {
         let name = FileName::file(path);
-        unless_unreadable(&name, self.try_file(&name, found), found);
+        unless_unreadable(&name, self.try_file(&name, visit), visit);
     }
 
     /// Checks content without a path. Content of no known kind is an error: it was given to be checked.
-    fn nameless(&self, name: PathBuf, content: &Spooled, found: Found<'_>) {
+    fn nameless(&self, name: PathBuf, content: &Spooled, visit: Visit<'_>) {
         let name = FileName::file(name);
         let mut checked = |piece: Piece| match &piece.head {
             Some(head) if head.status == Status::NotElf && head.inside.is_none() => {
@@ -105,32 +105,32 @@ impl<'o> Checker<'o> {
                 let reason = match is_empty {
                     true => "it is empty",
                     false => {
-                        "it is no ELF file, archive or package (--raw: a bare section; \
+                        "not an ELF file, archive or package (--raw: a bare section; \
                          --files-from -: a list of paths)"
                     }
                 };
-                found(Record::because(Status::Unreadable, reason).named(&name).into());
+                visit(Record::because(Status::Unreadable, reason).named(&name).into());
             }
-            _ => found(piece),
+            _ => visit(piece),
         };
         let opened = content.file().and_then(|file| self.opened(&name, file, &mut checked));
-        unless_unreadable(&name, opened, found);
+        unless_unreadable(&name, opened, visit);
     }
 
     /// Checks a folder that is a container image, provided that packages are unpacked.
-    fn image(&self, name: FileName, found: Found<'_>) {
+    fn image(&self, name: FileName, visit: Visit<'_>) {
         if self.options.limits.depth > 0 && self.options.raw.is_none() {
-            return package::check_image(self, &self.options.limits, &name, found);
+            return package::check_image(self, &self.options.limits, &name, visit);
         }
-        found(Record::new(Status::NotElf).named(&name).into());
+        visit(Record::new(Status::NotElf).named(&name).into());
     }
 
-    fn try_file(&self, name: &FileName, found: Found<'_>) -> io::Result<()> {
+    fn try_file(&self, name: &FileName, visit: Visit<'_>) -> io::Result<()> {
         match open(&name.path)? {
-            Opened::File(file) => return self.opened(name, file, found),
-            Opened::Folder => self.image(name.clone(), found),
+            Opened::File(file) => return self.opened(name, file, visit),
+            Opened::Folder => self.image(name.clone(), visit),
             Opened::Special(kind) => {
-                found(Record::because(Status::Special, kind.id()).named(name).into());
+                visit(Record::because(Status::Special, kind.id()).named(name).into());
             }
         }
         Ok(())
@@ -138,7 +138,7 @@ impl<'o> Checker<'o> {
 
     /// Checks a file whose kind is decided by its first bytes: most files of a distribution need no check, and mapping
     /// them would cost more than anything else.
-    fn opened(&self, name: &FileName, mut file: File, found: Found<'_>) -> io::Result<()> {
+    fn opened(&self, name: &FileName, mut file: File, visit: Visit<'_>) -> io::Result<()> {
         let kind = match self.options.raw {
             Some(_) => Kind::Elf,
             None => {
@@ -150,25 +150,25 @@ impl<'o> Checker<'o> {
         let verdict = match kind {
             Kind::Elf => {
                 let data = FileBytes::of(file)?;
-                self.bytes(name, &data, Some((&data, 0)), found);
+                self.bytes(name, &data, Some((&data, 0)), visit);
                 return Ok(());
             }
             Kind::Archive => {
                 let data = FileBytes::of(file)?;
                 let mut count = self.options.member_count();
                 let mut members = archive::members(&data, &mut count);
-                self.archive(name, &mut members, Some(&data), found);
+                self.archive(name, &mut members, Some(&data), visit);
                 return members.reached().map_or(Ok(()), |why| Err(io::Error::other(why)));
             }
             Kind::Package(_) if self.options.limits.depth > 0 => {
                 file.rewind()?;
-                package::check(self, &self.options.limits, name, &file, found);
+                package::check(self, &self.options.limits, name, &file, visit);
                 return Ok(());
             }
             Kind::Empty => Verdict::empty(),
             Kind::Package(_) | Kind::Other => Status::NotElf.into(),
         };
-        verdict.hand_over(name, found);
+        verdict.hand_over(name, visit);
         Ok(())
     }
 
@@ -178,7 +178,7 @@ impl<'o> Checker<'o> {
         name: &FileName,
         members: &mut Members<'_>,
         file: Option<&FileBytes>,
-        found: Found<'_>,
+        visit: Visit<'_>,
     ) {
         let check = |member: &archive::Member<'_>| {
             let name = name.member_of(member.name.to_vec());
@@ -201,14 +201,14 @@ impl<'o> Checker<'o> {
             let checked: Vec<(Verdict, FileName)> = some.par_iter().map(check).collect();
             for ((verdict, name), member) in checked.into_iter().zip(&some) {
                 inputs.add(&verdict.checked.record, member.name);
-                verdict.hand_over(&name, found);
+                verdict.hand_over(&name, visit);
             }
         }
         if let Some(record) = inputs.check(name, self.options) {
-            found(record.into());
+            visit(record.into());
         }
         if let Some(why) = failed {
-            found(Record::because(Status::Unreadable, why).named(name).into());
+            visit(Record::because(Status::Unreadable, why).named(name).into());
         }
     }
 
@@ -240,8 +240,8 @@ impl<'o> Checker<'o> {
     }
 
     /// Checks the file called `name`, whose bytes are `data`.
-    fn bytes(&self, name: &FileName, data: &[u8], stored: Stored<'_>, found: Found<'_>) {
-        self.verdict(name, data, stored).hand_over(name, found);
+    fn bytes(&self, name: &FileName, data: &[u8], stored: Stored<'_>, visit: Visit<'_>) {
+        self.verdict(name, data, stored).hand_over(name, visit);
     }
 
     /// The verdict on the file called `name`, whose bytes are `data`.
@@ -316,12 +316,12 @@ impl<'o> Checker<'o> {
 }
 
 impl package::Members for Checker<'_> {
-    fn archive(&self, name: &FileName, members: &mut Members<'_>, found: Found<'_>) {
-        Checker::archive(self, name, members, None, found);
+    fn archive(&self, name: &FileName, members: &mut Members<'_>, visit: Visit<'_>) {
+        Checker::archive(self, name, members, None, visit);
     }
 
-    fn bytes(&self, name: &FileName, data: &[u8], found: Found<'_>) {
-        Checker::bytes(self, name, data, None, found);
+    fn bytes(&self, name: &FileName, data: &[u8], visit: Visit<'_>) {
+        Checker::bytes(self, name, data, None, visit);
     }
 
     fn is_stopped(&self) -> bool {
@@ -330,17 +330,17 @@ impl package::Members for Checker<'_> {
 }
 
 /// Runs `check` on the file at `path`. If it panics, only the results for this file are lost.
-fn guarded(path: PathBuf, found: Found<'_>, check: impl FnOnce(Found<'_>)) {
+fn guarded(path: PathBuf, visit: Visit<'_>, check: impl FnOnce(Visit<'_>)) {
     let mut is_started = false;
     let mut noted = |piece: Piece| {
         is_started = piece.tail.is_none();
-        found(piece);
+        visit(piece);
     };
     // After a panic only the state of this input may be inconsistent: locks that are shared ignore poisoning.
     let checked = panic::catch_unwind(AssertUnwindSafe(|| check(&mut noted)));
     if let Err(panic) = checked {
         if is_started {
-            found(Piece { tail: Some(Tail::default()), ..Piece::default() });
+            visit(Piece { tail: Some(Tail::default()), ..Piece::default() });
         }
         let message = panic.downcast_ref::<&str>().map(ToString::to_string);
         let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -348,6 +348,6 @@ fn guarded(path: PathBuf, found: Found<'_>, check: impl FnOnce(Found<'_>)) {
             Some(message) => format!("its checker panicked: {message}"),
             None => "its checker panicked".to_owned(),
         };
-        found(Record::because(Status::Crashed, reason).named(&FileName::file(path)).into());
+        visit(Record::because(Status::Crashed, reason).named(&FileName::file(path)).into());
     }
 }

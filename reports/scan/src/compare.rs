@@ -10,7 +10,7 @@ use sframe_oracle::rules::WRONG_FRAME_AFTER_CALL;
 use sframe_validator::Section;
 use sframe_validator::check::{Checker, Confirm, Options};
 use sframe_validator::elf::Elf;
-use sframe_validator::finding::{Finding, Report, Undecided};
+use sframe_validator::finding::{Finding, Report, Undecided, UndecidedCause};
 use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::call_sites;
@@ -96,7 +96,8 @@ pub(super) fn check_and_compare(
         let call_sites = examined.as_ref().map(|examined| examined.sums);
         if options.call_sites && call_sites.is_none() {
             let reason = "call sites are examined on AMD64 and AArch64".to_owned();
-            report.undecided.push(Undecided { section: None, reason });
+            let cause = UndecidedCause::Machine;
+            report.undecided.push(Undecided { section: None, cause, reason });
         }
         let mut located = file.located();
         let mut found = account.findings;
@@ -222,7 +223,7 @@ fn not_compared(why: &str, options: &CheckOptions, report: &mut Report) -> Compa
         _ => "CFI",
     };
     let reason = format!("not compared with {with}: {why}");
-    report.undecided.push(Undecided { section: None, reason });
+    report.undecided.push(Undecided { section: None, cause: UndecidedCause::Comparison, reason });
     if options.against == Against::Code {
         return Comparison::default();
     }

@@ -31,7 +31,7 @@ mod verdict;
 
 pub use check::Checker;
 pub use options::{Against, CheckOptions};
-pub use piece::{Collector, Found, Piece};
+pub use piece::{Collector, Piece, Visit};
 
 pub use compare::{sections, table_of};
 pub(crate) use order::{Event, Resources, Weigh, in_order};
@@ -63,7 +63,7 @@ pub fn scan(
     sink: &mut dyn Sink,
 ) -> io::Result<Summary<'static>> {
     let checker = Checker::new(options);
-    let check = |input, found: Found<'_>| checker.input(input, found);
+    let check = |input, visit: Visit<'_>| checker.input(input, visit);
     reported(inputs, options, check, threads, sink)
 }
 
@@ -78,22 +78,22 @@ pub fn scan_repository(
     sink: &mut dyn Sink,
 ) -> io::Result<Summary<'static>> {
     let checker = Checker::new(options);
-    let check = |entry, found: Found<'_>| checker.entry(entry, found);
+    let check = |entry, visit: Visit<'_>| checker.entry(entry, visit);
     reported(entries, options, check, threads, sink)
 }
 
 fn reported<I: Send>(
     inputs: impl Iterator<Item = I>,
     options: &CheckOptions,
-    check: impl Fn(I, Found<'_>) + Sync,
+    check: impl Fn(I, Visit<'_>) + Sync,
     threads: usize,
     sink: &mut dyn Sink,
 ) -> io::Result<Summary<'static>> {
     let judge = Judge::new(options.policy.clone()).without(options.unchecked());
     let mut judged = Judged::new(judge, options, sink);
-    let check = |input, found: Found<'_>| {
+    let check = |input, visit: Visit<'_>| {
         if !options.is_stopped() {
-            check(input, found);
+            check(input, visit);
         }
     };
     let inputs = inputs.take_while(|_| !options.is_stopped());

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::ops::ControlFlow;
 
-use super::piece::{Found, Piece};
+use super::piece::{Piece, Visit};
 use super::verdict::Verdict;
 use sframe_input::archive;
 use sframe_input::package::{self, Content, Limits, Member, Visitor};
@@ -13,10 +13,10 @@ use sframe_record::{FileName, Package, Record, Status};
 /// Checks the members of a package.
 pub(super) trait Members {
     /// Checks the members of an archive that is a member.
-    fn archive(&self, name: &FileName, members: &mut archive::Members<'_>, found: Found<'_>);
+    fn archive(&self, name: &FileName, members: &mut archive::Members<'_>, visit: Visit<'_>);
 
     /// Checks an ELF file that is a member.
-    fn bytes(&self, name: &FileName, data: &[u8], found: Found<'_>);
+    fn bytes(&self, name: &FileName, data: &[u8], visit: Visit<'_>);
 
     /// Whether the scan must end.
     fn is_stopped(&self) -> bool;
@@ -29,9 +29,9 @@ pub(super) fn check(
     limits: &Limits,
     name: &FileName,
     file: &File,
-    found: Found<'_>,
+    visit: Visit<'_>,
 ) {
-    members(checker, name, found, |visitor| package::visit(file, limits, visitor));
+    members(checker, name, visit, |visitor| package::visit(file, limits, visitor));
 }
 
 /// Checks the container image called `name` in the same way.
@@ -39,9 +39,9 @@ pub(super) fn check_image(
     checker: &dyn Members,
     limits: &Limits,
     name: &FileName,
-    found: Found<'_>,
+    visit: Visit<'_>,
 ) {
-    members(checker, name, found, |visitor| package::visit_image(&name.path, limits, visitor));
+    members(checker, name, visit, |visitor| package::visit_image(&name.path, limits, visitor));
 }
 
 /// Checks a package of a repository in the same way.
@@ -49,27 +49,27 @@ pub(super) fn check_listed(
     checker: &dyn Members,
     limits: &Limits,
     listed: &Listed,
-    found: Found<'_>,
+    visit: Visit<'_>,
 ) {
     let name = FileName::file(listed.address());
-    members(checker, &name, found, |visitor| listed.visit(limits, visitor));
+    members(checker, &name, visit, |visitor| listed.visit(limits, visitor));
 }
 
 fn members(
     checker: &dyn Members,
     name: &FileName,
-    found: Found<'_>,
-    visit: impl FnOnce(&mut dyn Visitor) -> Result<(), String>,
+    visit: Visit<'_>,
+    unpack: impl FnOnce(&mut dyn Visitor) -> Result<(), String>,
 ) {
-    let read = visit(&mut Checking { found, name, checker });
+    let read = unpack(&mut Checking { visit, name, checker });
     if let Err(reason) = read {
-        found(Record::because(Status::Unreadable, reason).named(name).into());
+        visit(Record::because(Status::Unreadable, reason).named(name).into());
     }
 }
 
 /// Checks members as they are unpacked.
 struct Checking<'c> {
-    found: Found<'c>,
+    visit: Visit<'c>,
     name: &'c FileName,
     checker: &'c dyn Members,
 }
@@ -80,14 +80,14 @@ impl Visitor for Checking<'_> {
         let name = FileName { inside: member.name.map(<[u8]>::to_vec), ..self.name.clone() };
         let package = member.package.map(|package| Package::clone(package));
         let in_package = |record| Record { package: package.clone(), ..record };
-        let mut found = |piece: Piece| (self.found)(piece.map(in_package));
+        let mut visit = |piece: Piece| (self.visit)(piece.map(in_package));
         let verdict = match member.content {
             Content::Archive(mut members) => {
-                checker.archive(&name, &mut members, &mut found);
+                checker.archive(&name, &mut members, &mut visit);
                 None
             }
             Content::Elf(data) => {
-                checker.bytes(&name, data, &mut found);
+                checker.bytes(&name, data, &mut visit);
                 None
             }
             Content::Other => Some(Status::NotElf.into()),
@@ -96,7 +96,7 @@ impl Visitor for Checking<'_> {
             Content::Unreadable(reason) => Some(Verdict::because(Status::Unreadable, reason)),
         };
         if let Some(verdict) = verdict {
-            verdict.hand_over(&name, &mut found);
+            verdict.hand_over(&name, &mut visit);
         }
         match checker.is_stopped() {
             true => ControlFlow::Break(()),

@@ -17,7 +17,7 @@ pub struct Piece {
 }
 
 /// Takes the pieces of an input in order.
-pub type Found<'f> = &'f mut dyn FnMut(Piece);
+pub type Visit<'f> = &'f mut dyn FnMut(Piece);
 
 impl Piece {
     /// The same piece, with `change` applied to the head that it may have.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use sframe_oracle::cfi::{Cfi, CfiSource};
 use sframe_oracle::orc::{Orc, OrcFunctions};
 use sframe_validator::elf::Elf;
-use sframe_validator::finding::Undecided;
+use sframe_validator::finding::{Undecided, UndecidedCause};
 
 use super::options::{Against, CheckOptions};
 use sframe_input::DebugFile;
@@ -44,7 +44,10 @@ pub fn with_tables<T>(
 ) -> T {
     let (debug_file, refused) = match debug_file(path, elf, options) {
         Ok(found) => (found, None),
-        Err(reason) => (None, Some(Undecided { section: None, reason })),
+        Err(reason) => {
+            let cause = UndecidedCause::DebugFile;
+            (None, Some(Undecided { section: None, cause, reason }))
+        }
     };
     let debug_elf = debug_file.as_ref().and_then(|file| Elf::parse(&file.data).ok());
     let elves = [Some(elf), debug_elf.as_ref()].into_iter().flatten();
@@ -116,7 +119,11 @@ impl OrcTables {
                 return OrcTables { functions: Err(error.to_string()), undecided: None };
             }
         };
-        let undecided = doubt(&orc).map(|reason| Undecided { section: None, reason });
+        let undecided = doubt(&orc).map(|reason| Undecided {
+            section: None,
+            cause: UndecidedCause::Orc,
+            reason,
+        });
         let functions = OrcFunctions::of(elf, &orc).map(Some).map_err(|error| error.to_string());
         OrcTables { functions, undecided }
     }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::held::Spilled;
-use super::piece::{Found, Piece};
+use super::piece::{Piece, Visit};
 use crate::describe::Content;
-use sframe_record::{FileName, Record, Status, Text, Undecided};
+use sframe_record::{FileName, Record, Status, Text, Undecided, UndecidedCause};
 
 /// The result of checking some bytes. Its record has no name, because the same bytes may occur elsewhere again.
 pub(super) struct Verdict {
@@ -40,18 +40,19 @@ impl Verdict {
     }
 
     /// Hands over the record of a file called `name` with these bytes.
-    pub(super) fn hand_over(self, name: &FileName, found: Found<'_>) {
+    pub(super) fn hand_over(self, name: &FileName, visit: Visit<'_>) {
         let content = self.content.map(Into::into);
         let Checked { record, spilled } = Arc::unwrap_or_clone(self.checked);
         let record = Record { content, ..record.named(name) };
-        let Some(spilled) = spilled else { return found(record.into()) };
+        let Some(spilled) = spilled else { return visit(record.into()) };
         let (head, _, mut tail) = record.split();
-        found(Piece { head: Some(head), ..Piece::default() });
-        let read = spilled.each(&mut |findings| found(Piece { findings, ..Piece::default() }));
+        visit(Piece { head: Some(head), ..Piece::default() });
+        let read = spilled.each(&mut |findings| visit(Piece { findings, ..Piece::default() }));
         if let Err(reason) = read {
-            tail.undecided.push(Undecided { section: None, reason: reason.into() });
+            let cause = UndecidedCause::LostFindings;
+            tail.undecided.push(Undecided { section: None, cause, reason: reason.into() });
         }
-        found(Piece { tail: Some(tail), ..Piece::default() });
+        visit(Piece { tail: Some(tail), ..Piece::default() });
     }
 }
 

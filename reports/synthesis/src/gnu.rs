@@ -13,7 +13,7 @@ use sframe_validator::section::FreType;
 pub use release::Release;
 
 use crate::encode::Form;
-use crate::measure::{Found, Measured, measure};
+use crate::measure::{Measured, Visit, measure};
 use crate::model::{Function, Losses};
 use crate::place::Place;
 use crate::source::{Source, lose};
@@ -50,12 +50,12 @@ impl<'s, 'e, 'c> Functions<'s, 'e, 'c> {
         Functions { source, release, form, stubs: plt::Tables::default() }
     }
 
-    /// Passes a function to `found`, or adds it to the losses if the release does not describe it.
+    /// Passes a function to `visit`, or adds it to the losses if the release does not describe it.
     pub(crate) fn visit(
         &mut self,
         (fde, context): (&Fde<'c>, &mut RowContext),
         losses: &mut Losses,
-        found: Found<'_>,
+        visit: Visit<'_>,
     ) {
         let (source, release, form) = (self.source, self.release, &self.form);
         // The linker writes these itself.
@@ -71,7 +71,7 @@ impl<'s, 'e, 'c> Functions<'s, 'e, 'c> {
             false => describe(fde, release, form),
         };
         match described {
-            Ok((function, measured)) => found(function, measured),
+            Ok((function, measured)) => visit(function, measured),
             Err(own) => {
                 // The rows show more than the instruction at which the assembler gave up.
                 let cause = source.cause(fde, release.version(), context);
@@ -79,24 +79,24 @@ impl<'s, 'e, 'c> Functions<'s, 'e, 'c> {
                 if let Some(function) = without_rows(fde, release)
                     && let Some(measured) = measure(form, &function)
                 {
-                    found(function, measured);
+                    visit(function, measured);
                 }
             }
         }
     }
 
-    /// Passes the entries that the linker writes for stubs to `found`, if there are other functions, which are described
+    /// Passes the entries that the linker writes for stubs to `visit`, if there are other functions, which are described
     /// or lost.
     // observed: it writes none if no input has a section; nor if no input describes a function, except on s390x, where
     // assemblers fill up the header.
-    pub(crate) fn finish(&self, is_described: bool, losses: &Losses, found: Found<'_>) {
+    pub(crate) fn finish(&self, is_described: bool, losses: &Losses, visit: Visit<'_>) {
         let is_padded = self.source.abi == Abi::S390x && losses.first().is_some();
         if !is_described && !is_padded {
             return;
         }
         for function in self.stubs.entries() {
             if let Some(measured) = measure(&self.form, &function) {
-                found(function, measured);
+                visit(function, measured);
             }
         }
     }

@@ -23,7 +23,7 @@ pub(crate) struct Measured {
 }
 
 /// What takes each function of a section, with its size.
-pub(crate) type Found<'f> = &'f mut dyn FnMut(Function, Measured);
+pub(crate) type Visit<'f> = &'f mut dyn FnMut(Function, Measured);
 
 /// Measures a function; `None` if the form has no encoding for it.
 pub(crate) fn measure(form: &Form, function: &Function) -> Option<Measured> {

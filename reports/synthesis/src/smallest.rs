@@ -23,7 +23,7 @@ use sframe_validator::unwind::{Frame, Recovery};
 use sframe_validator::{Abi, Version};
 
 use crate::encode::Form;
-use crate::measure::{Found, measure};
+use crate::measure::{Visit, measure};
 use crate::model::{Function, Losses, merge};
 use crate::place::Place;
 use crate::source::{Source, lose, read_function};
@@ -35,13 +35,13 @@ pub(crate) const fn form(version: Version, abi: Abi, place: Place) -> Form {
     Form { version, abi, place, without_lowest: false, pcrel, padded: false, zero_slots: false }
 }
 
-/// Passes a function to `found`, or in parts, or adds it to the losses if `form` cannot describe it.
+/// Passes a function to `visit`, or in parts, or adds it to the losses if `form` cannot describe it.
 pub(crate) fn visit<'c>(
     source: &Source<'_, 'c>,
     form: &Form,
     (fde, context): (&Fde<'c>, &mut RowContext),
     losses: &mut Losses,
-    found: Found<'_>,
+    visit: Visit<'_>,
 ) {
     if fde.size() == 0 {
         return lose(losses, fde, Cause::ZeroSize);
@@ -61,11 +61,11 @@ pub(crate) fn visit<'c>(
     if source.is_stub(function.start) && form.version > Version::V1 {
         for part in fold(function) {
             if let Some(measured) = measure(form, &part) {
-                found(part, measured);
+                visit(part, measured);
             }
         }
     } else {
-        found(function, measured);
+        visit(function, measured);
     }
 }
 

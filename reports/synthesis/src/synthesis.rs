@@ -12,7 +12,7 @@ use sframe_validator::{Abi, Version};
 use crate::account::{Account, account_of};
 use crate::encode::Form;
 use crate::gnu::{self, Release};
-use crate::measure::Found;
+use crate::measure::Visit;
 use crate::model::{Function, Loss, Losses};
 use crate::place::{Place, Written};
 use crate::smallest;
@@ -155,17 +155,17 @@ impl<'s, 'e, 'c> Plan<'s, 'e, 'c> {
         Ok(Plan { source, encoding, form })
     }
 
-    /// Passes each function of the section to `found`. Returns those that it leaves out.
-    pub(crate) fn each(&self, found: Found<'_>) -> Vec<Loss> {
+    /// Passes each function of the section to `visit`. Returns those that it leaves out.
+    pub(crate) fn each(&self, visit: Visit<'_>) -> Vec<Loss> {
         let mut functions = self.functions();
         let mut losses = Losses::default();
         let is_any = Cell::new(false);
-        let found = &mut |function: Function, measured| {
+        let visit = &mut |function: Function, measured| {
             is_any.set(true);
-            found(function, measured);
+            visit(function, measured);
         };
-        self.source.each(|fde, context| functions.visit((fde, context), &mut losses, found));
-        functions.finish(is_any.get(), &losses, found);
+        self.source.each(|fde, context| functions.visit((fde, context), &mut losses, visit));
+        functions.finish(is_any.get(), &losses, visit);
         losses.sorted()
     }
 
@@ -187,25 +187,25 @@ pub(crate) enum Functions<'s, 'e, 'c> {
 }
 
 impl<'c> Functions<'_, '_, 'c> {
-    /// Passes a function to `found`, or adds it to the losses.
+    /// Passes a function to `visit`, or adds it to the losses.
     pub(crate) fn visit(
         &mut self,
         function: (&Fde<'c>, &mut RowContext),
         losses: &mut Losses,
-        found: Found<'_>,
+        visit: Visit<'_>,
     ) {
         match self {
             Functions::Smallest(source, form) => {
-                smallest::visit(source, form, function, losses, found);
+                smallest::visit(source, form, function, losses, visit);
             }
-            Functions::Gnu(functions) => functions.visit(function, losses, found),
+            Functions::Gnu(functions) => functions.visit(function, losses, visit),
         }
     }
 
-    /// Passes the functions that come last to `found`.
-    pub(crate) fn finish(&self, is_described: bool, losses: &Losses, found: Found<'_>) {
+    /// Passes the functions that come last to `visit`.
+    pub(crate) fn finish(&self, is_described: bool, losses: &Losses, visit: Visit<'_>) {
         if let Functions::Gnu(functions) = self {
-            functions.finish(is_described, losses, found);
+            functions.finish(is_described, losses, visit);
         }
     }
 }

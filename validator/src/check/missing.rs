@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::elf::Elf;
-use crate::finding::Undecided;
+use crate::finding::{Undecided, UndecidedCause};
 
 /// What the file's headers say about code that the file does not contain.
 pub(super) fn code(file: &Elf<'_>) -> Option<Undecided> {
@@ -16,5 +16,5 @@ pub(super) fn code(file: &Elf<'_>) -> Option<Undecided> {
     };
     let reason =
         format!("the {} bytes of code in {} are not in this file{more}", first.size, first.name);
-    Some(Undecided { section: None, reason })
+    Some(Undecided { section: None, cause: UndecidedCause::CodeNotInFile, reason })
 }

@@ -3,8 +3,8 @@
 use std::fs;
 
 use sframe_corpus::{corpus, files, golden};
-use sframe_fuzz::mutate::{defects, variations};
-use sframe_fuzz::seeded::Seeded;
+use sframe_mutate::Seeded;
+use sframe_mutate::{defects, variations};
 use sframe_validator::elf::Elf;
 use sframe_validator::write::StoredSection;
 use sframe_validator::{Abi, Placement, Section};

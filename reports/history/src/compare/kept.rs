@@ -10,7 +10,7 @@ use crate::shape;
 use sframe_record::numbers::without_numbers;
 use sframe_record::{
     Coverage, CoveredFunctions, Difference, Finding, FunctionPlace, PrintedFrame, Record, Severity,
-    Side, Status, Text, UnwindTable,
+    Side, Status, Text, UndecidedCause, UnwindTable,
 };
 
 /// The rule about call sites, which a scan examines only if that is requested.
@@ -71,8 +71,8 @@ pub(super) struct Details {
     pub(super) coverage: Option<Box<Covered>>,
     /// Kind, and name with version.
     pub(super) producers: Box<[(Id, Id)]>,
-    /// Reasons why checks were not possible, without numbers.
-    pub(super) undecided: Box<[Id]>,
+    /// Why checks were not possible, and the sentences about it without numbers.
+    pub(super) undecided: Box<[(UndecidedCause, Id)]>,
 }
 
 /// The details of a file without code and findings.
@@ -177,7 +177,7 @@ impl File {
             coverage: coverage.map(|coverage| Box::new(Covered::of(coverage, strings))),
             producers: producers(record, strings),
             undecided: (record.undecided.iter())
-                .map(|left| strings.id(&without_numbers(&left.reason)))
+                .map(|left| (left.cause, strings.id(&without_numbers(&left.reason))))
                 .collect(),
         };
         File {

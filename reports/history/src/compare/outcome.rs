@@ -12,7 +12,7 @@ use crate::changes::{
     Place,
 };
 use sframe_record::numbers::counted;
-use sframe_record::{Severity, Status};
+use sframe_record::{Severity, Status, UndecidedCause};
 
 /// Facts that apply to all files.
 #[derive(Clone, Copy)]
@@ -166,10 +166,8 @@ impl Known {
         let mut sight = |scan: &str, file: &File, other: &File| {
             // For a file that cannot be read, that is reported already.
             let mut all = !matches!(file.status, Status::Unreadable | Status::Crashed);
-            let others: HashSet<&Id> = other.undecided.iter().collect();
-            let mut reasons = file.undecided.iter();
-            if let Some(reason) = reasons.find(|reason| !others.contains(reason)) {
-                let reason = strings.text(*reason);
+            if let Some(reason) = only_in(&file.undecided, &other.undecided) {
+                let reason = strings.text(reason);
                 why.push(format!("the {scan} scan could not check all of it: {reason}"));
                 all = false;
             }
@@ -196,6 +194,18 @@ impl Known {
         let (old, new) = (sight("old", old, new), sight("new", new, old));
         Known { old, new, why }
     }
+}
+
+/// The sentence about the first check that was not possible in one scan alone. The other scan has the same one if it has the
+/// cause or, where an older version of the program stated no cause, the sentence.
+fn only_in(these: &[(UndecidedCause, Id)], others: &[(UndecidedCause, Id)]) -> Option<Id> {
+    let causes: HashSet<UndecidedCause> = others.iter().map(|(cause, _)| *cause).collect();
+    let sentences: HashSet<Id> = others.iter().map(|(_, sentence)| *sentence).collect();
+    let is_shared = |cause: &UndecidedCause, sentence: &Id| {
+        *cause != UndecidedCause::Unknown && causes.contains(cause) || sentences.contains(sentence)
+    };
+    let mut alone = these.iter().filter(|(cause, sentence)| !is_shared(cause, sentence));
+    alone.next().map(|(_, sentence)| *sentence)
 }
 
 /// Compares the findings of each rule with those of the other scan.

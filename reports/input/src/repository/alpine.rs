@@ -9,7 +9,7 @@ use super::checksum::Checksum;
 use super::offer::Offer;
 use super::problems::Problem;
 use super::unpacked::Room;
-use super::{Found, Listed, Stream, Wanted, other, stanza};
+use super::{Listed, Stream, Visit, Wanted, other, stanza};
 use crate::package::tar_files;
 
 /// The name of an index.
@@ -21,7 +21,7 @@ pub(super) fn read(
     (path, stream): (&str, Stream),
     wanted: &Wanted,
     room: &Room,
-    found: &mut Found<'_>,
+    visit: &mut Visit<'_>,
 ) -> io::Result<()> {
     let mut any = false;
     room.read(stream, |stream| {
@@ -32,7 +32,7 @@ pub(super) fn read(
             any = true;
             let mut goes_on = true;
             stanza::read(file, &mut |stanza| {
-                goes_on = found(listed(base, path, stanza, wanted));
+                goes_on = visit(listed(base, path, stanza, wanted));
                 goes_on
             })?;
             Ok(goes_on)

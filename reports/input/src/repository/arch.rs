@@ -9,7 +9,7 @@ use super::checksum::Checksum;
 use super::offer::Offer;
 use super::problems::Problem;
 use super::unpacked::Room;
-use super::{Found, Listed, Stream, Wanted};
+use super::{Listed, Stream, Visit, Wanted};
 use crate::package::tar_files;
 use sframe_record::text::printable;
 
@@ -32,7 +32,7 @@ pub(super) fn read(
     (path, stream): (&str, Stream),
     wanted: &Wanted,
     room: &Room,
-    found: &mut Found<'_>,
+    visit: &mut Visit<'_>,
 ) -> io::Result<()> {
     room.read(stream, |stream| {
         tar_files(stream, &mut |name, file| {
@@ -47,9 +47,9 @@ pub(super) fn read(
                     printable(name.get(..NAME.min(name.len())).unwrap_or(name))
                 );
                 let why = "its description is longer than 1 MiB".to_owned();
-                return Ok(found(Err(Problem { about, why })));
+                return Ok(visit(Err(Problem { about, why })));
             }
-            Ok(found(listed(base, path, &String::from_utf8_lossy(&text), wanted)))
+            Ok(visit(listed(base, path, &String::from_utf8_lossy(&text), wanted)))
         })
     })
 }

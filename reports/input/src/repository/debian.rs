@@ -9,7 +9,7 @@ use super::checksum::Checksum;
 use super::offer::Offer;
 use super::problems::Problem;
 use super::unpacked::Room;
-use super::{Found, Listed, MOST, Stream, Wanted, stanza};
+use super::{Listed, MOST, Stream, Visit, Wanted, stanza};
 use crate::identity::control_field;
 
 /// The supported forms of an index, the smallest first.
@@ -38,10 +38,10 @@ pub(super) fn read(
     stream: Stream,
     wanted: &Wanted,
     room: &Room,
-    found: &mut Found<'_>,
+    visit: &mut Visit<'_>,
 ) -> io::Result<()> {
     room.read(stream, |stream| {
-        stanza::read(stream, &mut |stanza| found(listed(base, stanza, wanted)))
+        stanza::read(stream, &mut |stanza| visit(listed(base, stanza, wanted)))
     })
 }
 

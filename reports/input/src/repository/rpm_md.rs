@@ -12,7 +12,7 @@ use super::base::Base;
 use super::checksum::Checksum;
 use super::listing::Listing;
 use super::unpacked::Room;
-use super::{Found, Stream, Wanted, other};
+use super::{Stream, Visit, Wanted, other};
 use crate::package::Hashed;
 use repomd::Table;
 use xml::Attributes;
@@ -67,13 +67,13 @@ fn packages(
     Table { path, checksum }: &Table,
     wanted: &Wanted,
     room: &Room,
-    found: &mut Found<'_>,
+    visit: &mut Visit<'_>,
 ) -> io::Result<()> {
     let Checksum::Whole(algorithm, listed) = checksum else { return Ok(()) };
     let mut stream = Hashed::new(base.open(path)?, *algorithm);
     let mut ended = false;
     room.read(&mut stream, |stream| {
-        ended = primary::read(base, stream, wanted, found)?;
+        ended = primary::read(base, stream, wanted, visit)?;
         Ok(())
     })?;
     // If the packages are no longer wanted, the rest of the table is not either.

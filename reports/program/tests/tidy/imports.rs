@@ -18,7 +18,7 @@ type Module = Vec<String>;
 /// A module and a name in it.
 type Item = (Module, Option<String>);
 
-const PACKAGES: [&str; 22] = [
+const PACKAGES: [&str; 23] = [
     "validator",
     "oracle",
     "reports/record",
@@ -39,6 +39,7 @@ const PACKAGES: [&str; 22] = [
     "reports/scan",
     "reports/render",
     "reports/program",
+    "fuzz/mutate",
     "fuzz",
     "corpus",
 ];

@@ -13,7 +13,7 @@ use sframe_validator::elf::{Elf, ElfError};
 
 use super::{Sizes, of_section};
 
-const NO_KIND: &str = "it is no ELF file, archive or package (--raw: a bare section)";
+const NO_KIND: &str = "not an ELF file, archive or package (--raw: a bare section)";
 const CLOSED: &str = "a package, which is not opened with --max-depth 0";
 
 /// What is measured.
@@ -28,7 +28,7 @@ pub struct Options {
 }
 
 /// Takes the sizes of a section, or what cannot be measured.
-pub type Found<'f> = &'f mut dyn FnMut(Result<Sizes, NotMeasured>);
+pub type Visit<'f> = &'f mut dyn FnMut(Result<Sizes, NotMeasured>);
 
 /// A file or section that cannot be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ impl NotMeasured {
 
 /// Measures the sections of an input. A file of another kind is an error only if it `is_named`, not if it was found in a
 /// folder.
-pub fn measure(input: &Input, is_named: bool, options: &Options, found: Found<'_>) {
-    let mut of = Measuring { options, found };
+pub fn measure(input: &Input, is_named: bool, options: &Options, visit: Visit<'_>) {
+    let mut of = Measuring { options, visit };
     let (path, measured) = match input {
         Input::File(path) => (path, of.path(path)),
         Input::Image(path) => (path, of.image(path)),
@@ -76,12 +76,12 @@ pub fn measure(input: &Input, is_named: bool, options: &Options, found: Found<'_
 /// Measures one input. Its functions return why a file is not measured, `None` if it is.
 struct Measuring<'m> {
     options: &'m Options,
-    found: Found<'m>,
+    visit: Visit<'m>,
 }
 
 impl Measuring<'_> {
     fn failed(&mut self, name: &str, reason: &str) {
-        (self.found)(Err(NotMeasured { name: name.to_owned(), reason: reason.to_owned() }));
+        (self.visit)(Err(NotMeasured { name: name.to_owned(), reason: reason.to_owned() }));
     }
 
     fn path(&mut self, path: &Path) -> io::Result<Option<&'static str>> {
@@ -111,7 +111,7 @@ impl Measuring<'_> {
             let sizes =
                 of_section(name, &SectionSource::bare(&data, raw), None, self.options.what_if);
             data.intact()?;
-            (self.found)(sizes.map_err(|reason| NotMeasured { name: name.to_owned(), reason }));
+            (self.visit)(sizes.map_err(|reason| NotMeasured { name: name.to_owned(), reason }));
             return Ok(None);
         }
         let mut head = [0; HEAD];
@@ -193,7 +193,7 @@ impl Measuring<'_> {
             let source = SectionSource::of(&content).map_err(|error| error.to_string());
             let sizes =
                 source.and_then(|of| of_section(name, &of, Some(&elf), self.options.what_if));
-            (self.found)(sizes.map_err(|reason| NotMeasured { name: name.to_owned(), reason }));
+            (self.visit)(sizes.map_err(|reason| NotMeasured { name: name.to_owned(), reason }));
         }
     }
 }

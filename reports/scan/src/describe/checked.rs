@@ -55,7 +55,11 @@ pub fn checked(
         findings,
         undecided: undecided
             .into_iter()
-            .map(|left| Undecided { section: left.section, reason: left.reason.into() })
+            .map(|left| Undecided {
+                section: left.section,
+                cause: left.cause,
+                reason: left.reason.into(),
+            })
             .collect(),
         sections,
         table: comparison.table,

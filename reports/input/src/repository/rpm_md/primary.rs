@@ -7,7 +7,7 @@ use super::super::base::Base;
 use super::super::checksum::Checksum;
 use super::super::offer::Offer;
 use super::super::problems::Problem;
-use super::super::{Found, Listed, Wanted};
+use super::super::{Listed, Visit, Wanted};
 use super::Location;
 use super::xml::{self, Event};
 
@@ -28,7 +28,7 @@ pub(super) fn read(
     base: &Arc<Base>,
     stream: &mut dyn Read,
     wanted: &Wanted,
-    found: &mut Found<'_>,
+    visit: &mut Visit<'_>,
 ) -> io::Result<bool> {
     let mut package = Fields::default();
     xml::read(stream, "metadata", &mut |event| {
@@ -48,7 +48,7 @@ pub(super) fn read(
             Event::End("metadata/package/checksum", text) => package.checksum.1 = text.to_owned(),
             Event::End("metadata/package/format/group", text) => package.group = text.to_owned(),
             Event::End("metadata/package", _) => {
-                return Ok(found(package.listed(base, wanted)));
+                return Ok(visit(package.listed(base, wanted)));
             }
             Event::Start(..) | Event::End(..) => {}
         }

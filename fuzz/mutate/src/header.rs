@@ -3,7 +3,7 @@
 use sframe_validator::section::{Flags, MAGIC};
 use sframe_validator::{Endian, Version};
 
-use super::{Defect, when};
+use crate::{Defect, when};
 
 pub(super) const DEFECTS: &[Defect] = &[
     Defect {

@@ -2,8 +2,8 @@
 
 use sframe_validator::Version;
 
-use super::{Defect, any_function, when};
-use crate::seeded::Seeded;
+use crate::Seeded;
+use crate::{Defect, any_function, when};
 use sframe_validator::write::{StoredFunction, StoredSection};
 
 /// Whether the function's rows occupy bytes.

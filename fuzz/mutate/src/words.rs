@@ -2,7 +2,7 @@
 
 use sframe_validator::{Abi, Version};
 
-use super::{Defect, any_row, when};
+use crate::{Defect, any_row, when};
 use sframe_validator::write::{StoredFunction, StoredRow};
 
 fn default(function: &StoredFunction, row: &StoredRow) -> bool {

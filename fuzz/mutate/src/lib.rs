@@ -3,18 +3,23 @@
 //!
 //! Both work on a [`StoredSection`], at a place that a seed selects. A mutation that is impossible in a section does
 //! nothing, and returns this.
+//!
+//! This crate may panic: only tests and fuzzers use it.
+
+#![forbid(unsafe_code)]
 
 mod functions;
 mod header;
 mod in_place;
 mod layout;
 mod rows;
+mod seeded;
 mod variations;
 mod words;
 
 pub use in_place::in_place;
+pub use seeded::Seeded;
 
-use crate::seeded::Seeded;
 use sframe_validator::write::{StoredFunction, StoredRow, StoredSection};
 
 /// Applies a mutation to a section; `None` if it is impossible there.

@@ -1,6 +1,6 @@
 //! Defects of the places of rows.
 
-use super::{Defect, any_function, any_row, when};
+use crate::{Defect, any_function, any_row, when};
 use sframe_validator::write::StoredFunction;
 
 fn plain(function: &StoredFunction) -> bool {

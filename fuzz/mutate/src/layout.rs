@@ -2,8 +2,8 @@
 
 use sframe_validator::section::HEADER_SIZE;
 
-use super::{Defect, when};
-use crate::seeded::Seeded;
+use crate::Seeded;
+use crate::{Defect, when};
 use sframe_validator::write::StoredSection;
 
 /// Rules that report a wrong place or size of the function table.
