@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sframe_history::Record;
 use sframe_input::Selection;
+use sframe_policy::Policy;
 use sframe_render::report::{JsonDocument, JsonLines, Renderer, WithProgress};
 use sframe_scan::{CheckOptions, scan};
 use sframe_store::{
@@ -68,7 +69,7 @@ fn report(corpus: &Path, folder: &Path, document: bool) -> String {
     let options =
         CheckOptions { coverage: true, hash: true, producers: true, ..CheckOptions::default() };
     let mut sink = WithProgress::new(renderer.as_mut(), false);
-    let summary = scan(inputs, &options, 1, &mut sink).expect("checked in");
+    let summary = scan(inputs, &options, &Policy::default(), 1, &mut sink).expect("checked in");
     renderer.finish(&summary).expect("memory");
     drop(renderer);
     let report = String::from_utf8(out).expect("UTF-8");

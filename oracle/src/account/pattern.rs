@@ -110,7 +110,7 @@ mod tests {
         assert_ne!(of(&frame(6, 16, -8), &frame(7, 8, -8)), known);
         let both = Fields::CFA.with(Fields::RA);
         assert_ne!(Pattern::of(both, &frame(7, 16, -8), &frame(7, 8, -16)), known);
-        // The same for RA, also where one side has none.
+        // The distance of RA counts as well, and one side may have none.
         let plain = frame(7, 8, -8);
         let ra = |fields, sframe, cfi| Pattern::of(fields, &frame(7, 8, sframe), &frame(7, 8, cfi));
         assert_eq!(ra(Fields::RA, -8, -16), ra(Fields::RA, -16, -24));

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use sframe_corpus::time::wait_until;
 use sframe_input::Selection;
+use sframe_policy::Policy;
 use sframe_record::{Events, Finding, Record, Status, Summary};
 use sframe_scan::{CheckOptions, Sink, scan};
 use sframe_validator::check::Options;
@@ -57,7 +58,7 @@ fn scanned(folder: &Path) -> Reports {
     let options = CheckOptions { hash: true, validator, ..CheckOptions::default() };
     let mut reports = Reports::default();
     let inputs = Selection::new(&[folder.into()], Vec::new());
-    scan(inputs, &options, 2, &mut reports).expect("no output error");
+    scan(inputs, &options, &Policy::default(), 2, &mut reports).expect("no output error");
     reports
 }
 

@@ -23,6 +23,7 @@ pub struct PrintedFrame<T> {
     /// The caller's frame pointer.
     pub fp: T,
     /// Whether the return address is signed (AArch64).
+    #[serde(default)]
     pub ra_signed: bool,
 }
 

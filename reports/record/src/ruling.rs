@@ -105,7 +105,7 @@ impl Proof<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KnownFrame, Proof, Ruling, Unproven, Wrong, with_ruling};
+    use super::{KnownFrame, Proof, Ruling, Wrong, with_ruling};
     use crate::{Address, Record, UnwindTable};
 
     fn message(difference: &str, table: Option<UnwindTable>) -> String {

@@ -89,7 +89,8 @@ pub struct Summary<'r> {
     /// What SFrame would cost the programs and libraries among these files, if that was requested.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<ForecastTotal<'r>>,
-    /// The same for relocatable objects, which are counted apart: programs and libraries were made from them.
+    /// What SFrame would cost the relocatable objects among them. They are counted apart, because programs and libraries were made
+    /// from them.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub forecast_objects: Option<ForecastTotal<'r>>,
     /// What SFrame would cost the programs and libraries of each package.
@@ -101,7 +102,7 @@ pub struct Summary<'r> {
     /// What a stack walker finds after the calls of all files, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_sites: Option<CallSiteTotal>,
-    /// The same for each package.
+    /// What a stack walker finds after the calls of each package.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub call_site_packages: Option<PackageCallSites<'r>>,
     /// What consumers do with the sections of all files, for those that were asked about.

@@ -162,7 +162,7 @@ pub struct WitnessFrame {
 pub struct ByCall {
     /// The byte before the return address.
     pub looked_up: Address,
-    /// The same in the file's own addresses.
+    /// That byte's address in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_address: Option<Address>,
     /// The symbol at or before it. A name of more than 500 characters is cut, and ends with `…`.

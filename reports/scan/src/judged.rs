@@ -2,7 +2,7 @@
 
 use std::io;
 
-use sframe_policy::{Judge, Judging};
+use sframe_policy::{Judge, Judging, Policy};
 use sframe_record::{Summary, Text};
 
 use super::Sink;
@@ -20,12 +20,19 @@ pub(super) struct Judged<'s> {
 }
 
 impl<'s> Judged<'s> {
+    /// For a scan with these options.
     pub(super) fn new(
-        judge: Judge,
         options: &'s CheckOptions,
+        policy: &Policy,
         sink: &'s mut dyn Sink,
     ) -> Judged<'s> {
+        let judge = Judge::new(policy.clone()).without(options.unchecked());
         Judged { judge, options, file: None, summary: Summary::default(), sink }
+    }
+
+    /// The options of the scan.
+    pub(super) const fn options(&self) -> &'s CheckOptions {
+        self.options
     }
 
     /// Reports the next piece.

@@ -43,7 +43,7 @@ use std::io;
 use judged::Judged;
 use sframe_input::Input;
 use sframe_input::repository::Entry;
-use sframe_policy::Judge;
+use sframe_policy::Policy;
 use sframe_record::{Events, Summary};
 
 /// Takes what a scan finds, in input order. An error ends the scan.
@@ -52,19 +52,21 @@ pub trait Sink: Events {
     fn tick(&mut self, summary: &Summary<'_>);
 }
 
-/// Checks every input on `threads` threads; 0 is one thread per processor.
+/// Checks every input on `threads` threads; 0 is one thread per processor. `policy` says which of the findings count.
 ///
 /// # Errors
 /// Returns errors of the sink, and an error if threads cannot be started.
 pub fn scan(
     inputs: impl Iterator<Item = Input>,
     options: &CheckOptions,
+    policy: &Policy,
     threads: usize,
     sink: &mut dyn Sink,
 ) -> io::Result<Summary<'static>> {
     let checker = Checker::new(options);
     let check = |input, visit: Visit<'_>| checker.input(input, visit);
-    reported(inputs, options, check, threads, sink)
+    let resources = Resources { threads, waiting: options.waiting };
+    reported(inputs, check, resources, Judged::new(options, policy, sink))
 }
 
 /// Checks the packages that a repository lists, like [`scan`].
@@ -74,30 +76,29 @@ pub fn scan(
 pub fn scan_repository(
     entries: impl Iterator<Item = Entry>,
     options: &CheckOptions,
+    policy: &Policy,
     threads: usize,
     sink: &mut dyn Sink,
 ) -> io::Result<Summary<'static>> {
     let checker = Checker::new(options);
     let check = |entry, visit: Visit<'_>| checker.entry(entry, visit);
-    reported(entries, options, check, threads, sink)
+    let resources = Resources { threads, waiting: options.waiting };
+    reported(entries, check, resources, Judged::new(options, policy, sink))
 }
 
 fn reported<I: Send>(
     inputs: impl Iterator<Item = I>,
-    options: &CheckOptions,
     check: impl Fn(I, Visit<'_>) + Sync,
-    threads: usize,
-    sink: &mut dyn Sink,
+    resources: Resources,
+    mut judged: Judged<'_>,
 ) -> io::Result<Summary<'static>> {
-    let judge = Judge::new(options.policy.clone()).without(options.unchecked());
-    let mut judged = Judged::new(judge, options, sink);
+    let options = judged.options();
     let check = |input, visit: Visit<'_>| {
         if !options.is_stopped() {
             check(input, visit);
         }
     };
     let inputs = inputs.take_while(|_| !options.is_stopped());
-    let resources = Resources { threads, waiting: options.waiting };
     in_order(inputs, resources, check, |event| match event {
         Event::Done(piece) => judged.take(piece),
         Event::Waiting => {

@@ -13,7 +13,6 @@ use sframe_validator::rules::{Group, Rule, Severity};
 use sframe_consumers::Consumer;
 use sframe_input::{DebugPackages, package::Limits};
 use sframe_input::{MemberCount, RawOptions};
-use sframe_policy::Policy;
 use sframe_record::catalogue;
 use sframe_synthesis::Encoding;
 
@@ -74,8 +73,6 @@ pub struct CheckOptions {
     pub consumers: Vec<&'static dyn Consumer>,
     /// Report files that have code and no SFrame section.
     pub require_section: bool,
-    /// What findings count.
-    pub policy: Policy,
     /// Ends the scan once it is set. Inputs that were not begun are not reported; a package is reported up to the point
     /// that was reached.
     pub stop: Option<Arc<AtomicBool>>,
@@ -111,7 +108,6 @@ impl Default for CheckOptions {
             gc_sections: false,
             consumers: Vec::new(),
             require_section: false,
-            policy: Policy::default(),
             stop: None,
             hash: false,
             producers: false,

@@ -13,15 +13,17 @@ use sframe_validator::finding::Keep;
 
 use super::args::consumers::Consumers;
 use super::args::inputs::InputArgs;
-use super::args::policy::{GateArgs, PolicyArgs};
+use super::args::policy::GateArgs;
 use super::args::{CheckArgs, Format, Oracle, OutputArgs, ResourceArgs, WhatArgs};
 use super::gates::{failed, gated};
 use super::output_file::OutputFile;
 use super::outputs::{Outputs, Shown};
+use super::policy::policy;
 use super::{Exit, complain, interrupt};
 use sframe_input::{
     DebugPackages, Input, Selection, ahead, list, plain_error, read_named, read_up_to,
 };
+use sframe_policy::Policy;
 use sframe_record::Summary;
 use sframe_record::text::printable_path;
 use sframe_render::report::{Display as Terminal, WithProgress};
@@ -36,11 +38,12 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
         complain(&message)?;
         return Ok(Exit::Failure);
     }
+    let policy = policy(&args.policy)?;
     let interrupted = interrupt::flag()?;
     let mut options = CheckOptions {
         stop: Some(interrupted.clone()),
         raw: args.raw.options(),
-        ..shown_options(&args.what, &args.policy, &args.gates, &args.output)?
+        ..shown_options(&args.what, &policy, &args.gates, &args.output)?
     };
     limit_memory(&mut options, &args.resources);
     let unusable = debug_packages(&args.what, &mut options);
@@ -49,11 +52,11 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
         output: &args.output,
         gates: &args.gates,
         policy: Some(&args.policy),
-        shown: Shown { all: args.what.all, known: options.policy.denies_known(), findings: true },
+        shown: Shown { all: args.what.all, known: policy.denies_known(), findings: true },
         inputs: &args.inputs.names(),
     };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
-        scan(inputs, &options, args.resources.threads, sink)
+        scan(inputs, &options, &policy, args.resources.threads, sink)
     };
     let summary = report(outputs, inputs, Input::held, scan)?;
     if summary.inputs == 0 && !interrupted.load(Ordering::Relaxed) {
@@ -116,14 +119,13 @@ pub(super) fn limit_memory(options: &mut CheckOptions, resources: &ResourceArgs)
 /// The options of a scan with this policy and output.
 ///
 /// # Errors
-/// Returns an error if the configuration or the baseline cannot be read.
+/// Returns an error if standard error is closed.
 pub(super) fn shown_options(
     what: &WhatArgs,
-    policy: &PolicyArgs,
+    policy: &Policy,
     gates: &GateArgs,
     output: &OutputArgs,
 ) -> io::Result<CheckOptions> {
-    let policy = super::policy::policy(policy)?;
     let others = what.consumers.iter().flat_map(Consumers::answered_by);
     others.into_iter().try_for_each(|message| complain(&message))?;
     let mut options = what_options(what);
@@ -139,7 +141,6 @@ pub(super) fn shown_options(
         producers: !is_text,
         named_examples: verbose || !is_text,
         require_section: gates.require_section,
-        policy,
         ..options
     })
 }

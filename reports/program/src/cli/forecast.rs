@@ -11,6 +11,7 @@ use super::gates::exit;
 use super::outputs::{Outputs, Shown};
 use super::{Exit, complain, interrupt};
 use sframe_input::Input;
+use sframe_policy::Policy;
 use sframe_record::catalogue;
 use sframe_scan::{Against, CheckOptions, Sink, scan};
 
@@ -39,7 +40,7 @@ pub(super) fn run(args: &ForecastArgs) -> io::Result<Exit> {
         inputs: &args.inputs.names(),
     };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
-        scan(inputs, &options, args.resources.threads, sink)
+        scan(inputs, &options, &Policy::default(), args.resources.threads, sink)
     };
     let summary = report(outputs, selection(&args.inputs)?, Input::held, scan)?;
     if summary.forecasts().is_empty() && !interrupted.load(Ordering::Relaxed) {

@@ -9,6 +9,7 @@ use super::args::repo::RepoArgs;
 use super::check::{debug_packages, ended, limit_memory, report, shown_options};
 use super::gates::gated;
 use super::outputs::{Outputs, Shown};
+use super::policy::policy;
 use super::{Exit, complain, interrupt, stdout};
 use sframe_input::pattern::Wildcards;
 use sframe_input::repository::{Entry, Repository, Wanted};
@@ -28,10 +29,11 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
     if args.list {
         return list(args, repository.packages(wanted));
     }
+    let policy = policy(&args.policy)?;
     let interrupted = interrupt::flag()?;
     let mut options = CheckOptions {
         stop: Some(interrupted.clone()),
-        ..shown_options(&args.what, &args.policy, &args.gates, &args.output)?
+        ..shown_options(&args.what, &policy, &args.gates, &args.output)?
     };
     limit_memory(&mut options, &args.resources);
     let unusable =
@@ -41,13 +43,13 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
         });
     let entries = unusable.chain(repository.packages(wanted));
     let scan = |entries: &mut dyn Iterator<Item = Entry>, sink: &mut dyn Sink| {
-        scan_repository(entries, &options, args.resources.threads, sink)
+        scan_repository(entries, &options, &policy, args.resources.threads, sink)
     };
     let outputs = Outputs {
         output: &args.output,
         gates: &args.gates,
         policy: Some(&args.policy),
-        shown: Shown { all: args.what.all, known: options.policy.denies_known(), findings: true },
+        shown: Shown { all: args.what.all, known: policy.denies_known(), findings: true },
         inputs: &[],
     };
     let summary = report(outputs, entries, Entry::held, scan)?;

@@ -53,6 +53,9 @@ const AVOIDED: [(&str, &str); 37] = [
     ("not to be believed", "\"wrong\" or \"damaged\""),
 ];
 
+/// Beginnings of comments whose subject is elsewhere.
+const NO_BEGINNING: [&str; 4] = ["the same for ", "the same in ", "the same as ", "the same."];
+
 /// Correct uses of phrases above. These are ignored.
 const FINE: [&str; 16] = [
     "leave behind",
@@ -146,7 +149,9 @@ fn avoided(comment: &str) -> Vec<(&'static str, &'static str)> {
                 && !is_letter(after.and_then(|text| text.chars().next()))
         })
     };
-    AVOIDED.into_iter().filter(|(phrase, _)| contains(phrase)).collect()
+    let begins = |beginning: &&str| comment.starts_with(*beginning);
+    let beginning = NO_BEGINNING.into_iter().find(begins).map(|of| (of, "the noun"));
+    AVOIDED.into_iter().filter(|(phrase, _)| contains(phrase)).chain(beginning).collect()
 }
 
 fn sources(path: PathBuf, found: &mut Vec<PathBuf>) {
@@ -186,6 +191,23 @@ fn comments_are_plain_english() {
     none(&faults, "write what you would say to a colleague");
 }
 
+/// What CONTRIBUTING.md asks for is what the test above looks for.
+#[test]
+fn the_words_of_contributing_are_looked_for() {
+    let text = fs::read_to_string(repository().join("CONTRIBUTING.md")).expect("text");
+    let (_, table) = text.split_once("| Not this | But that |").expect("a table");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let quoted: Vec<&str> = rows
+        .flat_map(|row| row.split('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2))
+        .collect();
+    assert!(quoted.len() > 8, "{quoted:?}");
+    for phrase in quoted {
+        let is_known = AVOIDED.iter().any(|(known, _)| *known == phrase)
+            || NO_BEGINNING.iter().any(|known| known.trim_end() == phrase);
+        assert!(is_known, "{phrase}");
+    }
+}
+
 /// Comments are found in every language; code, strings, code in backticks and correct uses are not reported.
 #[test]
 fn only_wrong_phrases_in_comments_are_reported() {
@@ -204,6 +226,10 @@ fn only_wrong_phrases_in_comments_are_reported() {
     assert_eq!(
         faults("a.py", "def a():\n    \"\"\"Says so.\n\n    It stands at 0.\"\"\"\n"),
         [(2, "stands at")]
+    );
+    assert_eq!(
+        faults("a.rs", "/// The same for b.\n/// It is the same for c."),
+        [(1, "the same for ")]
     );
     assert_eq!(faults("a.sql", "-- The row behind.\nSELECT told"), [(1, "behind")]);
     assert_eq!(faults("a.s", "// Told.\n\tnop\t// told"), [(1, "told")]);

@@ -4,15 +4,11 @@
 //! Some tests need the toolchains of `corpus/build fetch`. Missing ones are reported, and are a failure if
 //! `SFRAME_REQUIRE_TOOLS` is set, as in CI.
 
-#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
-
-mod scans;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use scans::{compare, findings, folder, scan};
+use crate::scans::{compare, findings, folder, scan};
 use sframe_corpus::corpus;
 use sframe_corpus::tools::toolchain;
 use sframe_history::changes::{Became, CoverageVerdict, Matched};

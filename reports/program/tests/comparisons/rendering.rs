@@ -1,15 +1,10 @@
 //! Changes and causes as text, Markdown and JSON.
 
-#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
-
-mod scans;
-
 use std::fs;
-use std::path::Path;
 
-use scans::{compare, scan};
+use crate::scans::{compare, scan};
 use serde_json::Value;
-use sframe_corpus::corpus;
+use sframe_corpus::{corpus, repository};
 use sframe_history::changes::{self, Changes, Options, write_json, write_markdown, write_text};
 use sframe_history::{Groups, groups, report};
 
@@ -39,7 +34,7 @@ fn json_matches_its_schema() {
     for (name, schema, text) in
         [("compare", changes::schema(), changes), ("causes", groups::schema(), causes)]
     {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schema/{name}.schema.json"));
+        let path = repository().join(format!("reports/history/schema/{name}.schema.json"));
         let now = format!("{}\n", serde_json::to_string_pretty(&schema).expect("JSON"));
         if std::env::var_os("SFRAME_BLESS").is_some() {
             fs::create_dir_all(path.parent().expect("a folder")).expect("writable");

@@ -1,14 +1,10 @@
 //! Properties that hold for any two scans, tested on scans of the whole corpus: a scan compared with itself has no
 //! changes; a planted change is reported at its place, and as its opposite if the scans are swapped.
 
-#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
-
-mod scans;
-
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use scans::{compare, findings, scan};
+use crate::scans::{compare, findings, scan};
 use serde_json::{Value, json};
 use sframe_corpus::corpus;
 use sframe_corpus::time::processor_time;

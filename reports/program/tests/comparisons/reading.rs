@@ -1,10 +1,8 @@
 //! Reading valid and damaged reports in both formats.
 
-mod scans;
-
 use std::io::{self, BufReader, Read};
 
-use scans::{scan, scan_as};
+use crate::scans::{scan, scan_as};
 use sframe_corpus::corpus;
 use sframe_history::report::{self, Error};
 use sframe_record::{Side, Status};

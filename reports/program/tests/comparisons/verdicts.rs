@@ -3,13 +3,9 @@
 //! `corpus/orc/module.s` says which table is wrong where. `corpus/wrong-cfi` has functions in which SFrame has inherited an
 //! error of CFI.
 
-#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
-
-mod scans;
-
 use std::path::Path;
 
-use scans::{compare, findings, scan};
+use crate::scans::{compare, findings, scan};
 use serde_json::Value;
 use sframe_corpus::corpus;
 use sframe_history::changes::{Changes, Options, write_markdown, write_text};
@@ -91,7 +87,7 @@ fn root_causes_say_who_is_wrong() {
 }
 
 /// A report of the version before findings said which frame a walker takes, written by that version.
-const PREVIOUS: &str = "tests/previous/call-sites.ndjson";
+const PREVIOUS: &str = "tests/comparisons/previous/call-sites.ndjson";
 
 #[test]
 fn other_words_are_no_change() {

@@ -1,10 +1,6 @@
 //! Scans made by the program itself, and their comparison.
 
-#![allow(dead_code, reason = "each test program uses a part of it")]
-
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
 
 use sframe_corpus::program::run;
 use sframe_history::changes::{Change, Changes, FindingChange, Scan};
@@ -15,16 +11,6 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     sframe_corpus::folder!(name)
 }
 
-/// Builds the program, which Cargo does only for tests of the program's own package.
-fn build() {
-    static BUILT: OnceLock<()> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let cargo =
-            Command::new(env!("CARGO")).args(["build", "--quiet", "-p", "sframe-check"]).status();
-        assert!(cargo.expect("cargo runs").success(), "the program does not build");
-    });
-}
-
 /// Runs the program in a folder, and returns its report as NDJSON.
 pub(crate) fn scan(folder: &Path, arguments: &[&str]) -> String {
     scan_as("ndjson", folder, arguments)
@@ -32,7 +18,6 @@ pub(crate) fn scan(folder: &Path, arguments: &[&str]) -> String {
 
 /// Runs the program in a folder, and returns its report in a format.
 pub(crate) fn scan_as(format: &str, folder: &Path, arguments: &[&str]) -> String {
-    build();
     let outcome = run(folder, &[&["--known", "deny", "--format", format], arguments].concat());
     assert_ne!(outcome.status, 3, "{}", outcome.stderr);
     outcome.text
