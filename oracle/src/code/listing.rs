@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::effect::{Decoder, Effect, Next, Registers};
-use super::memory::Lists;
+use super::scratch::Lists;
 use super::step::{NONE, Step};
 use super::surroundings::{Exceptions, Part, Surroundings};
 
@@ -52,9 +52,9 @@ impl<'c> Listing<'c> {
         }
     }
 
-    /// Takes the memory of the listing, which is no longer needed.
-    pub(super) fn take_lists(&mut self) -> Lists {
-        core::mem::take(&mut self.lists)
+    /// The memory of the listing, which is no longer needed.
+    pub(super) fn into_lists(self) -> Lists {
+        self.lists
     }
 
     /// Adds a piece of code to the function.

@@ -13,14 +13,14 @@ use sframe_validator::{Abi, Section};
 use super::bounds;
 use super::decoder::Machine;
 use super::effect::{Effect, Next};
-use super::flow::Flow;
+use super::fixpoint::{Analysis, Observer};
 use super::image::Image;
-use super::latest::Latest;
 use super::leads::Followed;
 use super::scan::Scan;
 use super::state::State;
 use super::statement::{Facts, Watched};
 use super::surroundings::{By, Entry, Exceptions, Part, Surroundings};
+use super::workspace::Workspace;
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
 
@@ -129,15 +129,16 @@ impl<'e> Code<'e> {
     /// kernel enters it after a signal, with a stack of its own, or if CFI says that it is entered with another's frame.
     #[must_use]
     pub fn function(&self, place: CodeAddress) -> Option<Function<'e>> {
-        self.function_within(place, &self.budget, &mut Latest::default())
+        self.function_in(place, &mut Workspace::default())
     }
 
-    /// Examines a function, as [`Code::function`] does, within a budget. `latest` may have a function that it needs.
-    pub(crate) fn function_within(
+    /// Examines a function, as [`Code::function`] does. Whoever examines several saves time if they are
+    /// [taken back](Workspace::recycle).
+    #[must_use]
+    pub fn function_in(
         &self,
         place: CodeAddress,
-        budget: &Budget,
-        latest: &mut Latest<'e>,
+        workspace: &mut Workspace<'e>,
     ) -> Option<Function<'e>> {
         let index = self.image.find(place)?;
         let range = *self.functions().get(index)?;
@@ -149,12 +150,12 @@ impl<'e> Code<'e> {
         let start = range.start;
         let address = self.image.flat(start);
         let evidence = self.evidence(index);
-        let callers = self.callers(index, budget, latest);
+        let callers = self.callers(index, workspace);
         let is_function = match evidence {
             Evidence::Strong => true,
             Evidence::Weak => {
                 callers.is_tail_called
-                    || callers.flows.is_empty() && !self.scan.is_jump_target(address)
+                    || callers.analyses.is_empty() && !self.scan.is_jump_target(address)
             }
             Evidence::None => callers.is_tail_called || self.is_unused(index),
         };
@@ -162,16 +163,16 @@ impl<'e> Code<'e> {
             || callers.are_all_known
             || callers.is_tail_called && self.image.starts_as_called(start)
             || !self.scan.is_jump_target(address);
-        let (mut flows, mut last) = (callers.flows, callers.last);
+        let (mut analyses, mut last) = (callers.analyses, callers.last);
         if !is_understood {
-            flows.clear();
-        } else if is_function || flows.is_empty() {
-            flows.reserve_exact(1);
-            flows.push(self.flow(index, is_function, budget, latest)?);
+            analyses.drain(..).for_each(|analysis| workspace.free(analysis));
+        } else if is_function || analyses.is_empty() {
+            analyses.reserve_exact(1);
+            analyses.push(self.analysis(index, is_function, workspace)?);
             last = is_function.then_some(index);
         }
         let base = address.wrapping_sub(start.address);
-        Some(Function { abi: self.abi, range, base, flows, last })
+        Some(Function { abi: self.abi, range, base, analyses, last })
     }
 
     /// The function to which `functions()[index]` belongs, if that is only a part of it and comes before it: compilers collect
@@ -209,56 +210,56 @@ impl<'e> Code<'e> {
     }
 
     /// Examines the functions with jumps into a function.
-    fn callers(&self, index: usize, budget: &Budget, latest: &mut Latest<'e>) -> Callers<'e> {
+    fn callers(&self, index: usize, workspace: &mut Workspace<'e>) -> Callers<'e> {
         let start =
             self.functions().get(index).map_or(0, |function| self.image.flat(function.start));
         let sources = self.scan.sources(index);
         let are_all_known = sources.len() <= MOST_SOURCES;
-        let (flows, last) = (Vec::new(), None);
-        let mut callers = Callers { flows, last, is_tail_called: false, are_all_known };
+        let (analyses, last) = (Vec::new(), None);
+        let mut callers = Callers { analyses, last, is_tail_called: false, are_all_known };
         for source in sources.into_iter().take(MOST_SOURCES) {
             // Parts of functions are examined with the functions to which they belong.
             let is_part = self.is_part(source);
             let known = self.followed.get(source).filter(|_| !is_part);
             if let Some(leads) = known.filter(|leads| !leads.contains(start))
-                && budget.spend(leads.blocks)
+                && workspace.budget(&self.budget).spend(leads.blocks)
             {
                 let has_tail_call = leads.has_tail_call(start);
                 callers.is_tail_called |= has_tail_call;
                 callers.are_all_known &= has_tail_call;
                 continue;
             }
-            let flow = (!is_part).then(|| self.flow(source, true, budget, latest)).flatten();
-            let Some(flow) = flow else {
+            let analysis = (!is_part).then(|| self.analysis(source, true, workspace)).flatten();
+            let Some(analysis) = analysis else {
                 callers.are_all_known = false;
                 continue;
             };
-            let has_tail_call = flow.has_tail_call(start);
+            let has_tail_call = analysis.has_tail_call(start);
             callers.is_tail_called |= has_tail_call;
-            if flow.contains(start) {
-                callers.flows.push(flow);
+            if analysis.contains(start) {
+                callers.analyses.push(analysis);
                 callers.last = Some(source);
             } else {
                 callers.are_all_known &= has_tail_call;
+                workspace.free(analysis);
             }
         }
         callers
     }
 
     /// Follows a function from the places in it that are called, and from its start if that is an entry.
-    fn flow(
+    fn analysis(
         &self,
         index: usize,
         from_start: bool,
-        budget: &Budget,
-        latest: &mut Latest<'e>,
-    ) -> Option<Flow<'e>> {
+        workspace: &mut Workspace<'e>,
+    ) -> Option<Analysis<'e>> {
         if from_start
             && let Some(leads) = self.followed.get(index)
-            && let Some(flow) = latest.take(index)
-            && budget.spend(leads.blocks)
+            && let Some(analysis) = workspace.take(index)
+            && workspace.budget(&self.budget).spend(leads.blocks)
         {
-            return Some(flow);
+            return Some(analysis);
         }
         let CodeRange { start, end } = *self.functions().get(index)?;
         let part = self.image.part(index)?;
@@ -272,18 +273,19 @@ impl<'e> Code<'e> {
         if from_start && !self.scan.is_called(start) {
             entries.push(Entry { address: self.image.flat(start), by: By::Presumption });
         }
-        let left = budget.left();
+        let left = workspace.budget(&self.budget).left();
         let around = Around { code: self, left, spent: Cell::new(Some(0)) };
-        let flow = match Machine::of(self.abi)? {
-            Machine::Amd64(mut it) => Flow::of(self.abi, part, entries, &mut *it, &around),
-            Machine::Aarch64(mut it) => Flow::of(self.abi, part, entries, &mut it, &around),
+        let scratch = &mut workspace.scratch;
+        let analysis = match Machine::of(self.abi)? {
+            Machine::Amd64(mut it) => Analysis::compute(part, entries, &mut *it, &around, scratch),
+            Machine::Aarch64(mut it) => Analysis::compute(part, entries, &mut it, &around, scratch),
         };
         let spent = around.spent.get();
-        budget.spend(spent.unwrap_or(left));
+        workspace.budget(&self.budget).spend(spent.unwrap_or(left));
         if let Some(blocks) = spent.filter(|_| from_start) {
-            self.followed.add(index, || flow.leads(blocks));
+            self.followed.add(index, || analysis.leads(blocks));
         }
-        Some(flow)
+        Some(analysis)
     }
 }
 
@@ -299,8 +301,8 @@ enum Evidence {
 
 /// The functions with jumps into another.
 struct Callers<'e> {
-    /// The functions that contain it.
-    flows: Vec<Flow<'e>>,
+    /// The analyses of those that contain it.
+    analyses: Vec<Analysis<'e>>,
     /// The number of the last one.
     last: Option<usize>,
     /// Whether one of them calls its start with a jump.
@@ -325,6 +327,10 @@ impl Around<'_, '_> {
 }
 
 impl<'e> Surroundings<'e> for Around<'_, 'e> {
+    fn abi(&self) -> Abi {
+        self.code.abi
+    }
+
     fn read(&self, address: u64, size: usize) -> Option<&'e [u8]> {
         // Tables are read in the byte order of AMD64 and of nearly all AArch64 systems.
         let is_little = self.code.abi != Abi::Aarch64Big;
@@ -381,18 +387,18 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
 pub struct Function<'e> {
     abi: Abi,
     range: CodeRange,
-    /// The distance of addresses in flows from those in the section.
+    /// The distance of addresses in analyses from those in the section.
     base: u64,
-    /// The functions that the code belongs to: itself, or those that jump into it with their own frames.
-    flows: Vec<Flow<'e>>,
+    /// Those of the functions that the code belongs to: itself, or those that jump into it with their own frames.
+    analyses: Vec<Analysis<'e>>,
     /// The number of the last one, if it was followed from its start.
     last: Option<usize>,
 }
 
 impl<'e> Function<'e> {
-    /// Keeps the last of the functions that the code belongs to, if it was followed from its start.
-    pub(crate) fn keep_in(mut self, latest: &mut Latest<'e>) {
-        latest.keep(self.last.zip(self.flows.pop()));
+    /// The analyses of the functions that the code belongs to, and the number of the last one, if it was followed from its start.
+    pub(super) fn into_analyses(self) -> (Vec<Analysis<'e>>, Option<usize>) {
+        (self.analyses, self.last)
     }
 
     /// The function's code.
@@ -436,18 +442,20 @@ impl<'e> Function<'e> {
         let mut visit = |from: u64, to: u64, state: &State| {
             visit(from.wrapping_sub(base), to.wrapping_sub(base), Facts { state, abi });
         };
-        if let [flow] = self.flows.as_mut_slice() {
+        if let [analysis] = self.analyses.as_mut_slice() {
             let until = |from: u64| until(from.wrapping_sub(base)).wrapping_add(base);
-            return flow.visit(range, watched.0, until, visit);
+            return analysis.visit(range, &mut Observer { watched: watched.0, until, visit });
         }
         // What is known is true for all functions to which the code belongs.
         let mut states: BTreeMap<u64, (u64, State)> = BTreeMap::new();
-        for flow in &mut self.flows {
+        for analysis in &mut self.analyses {
             let until = |from: u64| from.saturating_add(1);
-            flow.visit(range.clone(), Watched::ALL.0, until, |from, to, state| {
+            let visit = |from: u64, to: u64, state: &State| {
                 let (_, known) = states.entry(from).or_insert_with(|| (to, state.clone()));
                 known.join(state);
-            });
+            };
+            let mut observer = Observer { watched: Watched::ALL.0, until, visit };
+            analysis.visit(range.clone(), &mut observer);
         }
         for (from, (to, state)) in &states {
             visit(*from, *to, state);
@@ -459,9 +467,9 @@ impl<'e> Function<'e> {
     /// several functions.
     pub(crate) fn changes_before(&mut self, addresses: &[u64]) -> Vec<Option<u64>> {
         let base = self.base;
-        let [flow] = self.flows.as_mut_slice() else { return vec![None; addresses.len()] };
+        let [analysis] = self.analyses.as_mut_slice() else { return vec![None; addresses.len()] };
         let flat: Vec<u64> = addresses.iter().map(|address| address.wrapping_add(base)).collect();
-        let changes = flow.changes_before(&flat).into_iter();
+        let changes = analysis.changes_before(&flat).into_iter();
         let is_own =
             |change: &u64| self.contains(CodeAddress { address: *change, ..self.range.start });
         changes.map(|change| Some(change?.wrapping_sub(base)).filter(is_own)).collect()

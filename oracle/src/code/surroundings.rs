@@ -1,5 +1,7 @@
 //! What a function needs to know of the rest of the file.
 
+use sframe_validator::Abi;
+
 use super::effect::{Effect, Next};
 use crate::cfi::LandingPad;
 
@@ -71,6 +73,8 @@ impl Exceptions {
 
 /// The rest of the file.
 pub(super) trait Surroundings<'c> {
+    /// The machine.
+    fn abi(&self) -> Abi;
     /// `size` bytes of the file at an address.
     fn read(&self, address: u64, size: usize) -> Option<&'c [u8]>;
     /// The lowest address after this one that an instruction of the file refers to.

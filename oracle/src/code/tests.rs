@@ -11,13 +11,16 @@ mod sound_rows;
 mod state;
 
 use std::cell::Cell;
+use std::ops::Range;
 
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
 use super::amd64::Amd64;
-use super::effect::{Effect, Next, Registers};
-use super::flow::Flow;
+use super::effect::{Decoder, Effect, Next, Registers};
+use super::fixpoint::{Analysis, Observer};
+use super::scratch::Scratch;
+use super::state::State;
 use super::statement::{Facts, Truth};
 use super::surroundings::{By, Entry, Exceptions, Part, Surroundings};
 use super::table::number_of;
@@ -34,11 +37,17 @@ struct Alone<'c> {
     exceptions: Exceptions,
     endless: Option<u64>,
     is_exhausted: bool,
+    /// AMD64, if it is none other.
+    abi: Option<Abi>,
     /// The number of blocks that were executed.
     executed: Cell<usize>,
 }
 
 impl<'c> Surroundings<'c> for Alone<'c> {
+    fn abi(&self) -> Abi {
+        self.abi.unwrap_or(Abi::Amd64)
+    }
+
     fn is_kernel(&self) -> bool {
         false
     }
@@ -87,22 +96,34 @@ impl<'c> Surroundings<'c> for Alone<'c> {
     }
 }
 
-fn flow<'c>(code: &'c [u8], alone: &Alone<'c>) -> Flow<'c> {
-    let entry = Entry { address: 0x1000, by: By::Presumption };
+/// The analysis of a function at 0x1000 that is entered in these ways.
+fn analysis_from<'c>(
+    code: &'c [u8],
+    entries: &[(u64, By)],
+    decoder: &mut impl Decoder<'c>,
+    alone: &Alone<'c>,
+) -> Analysis<'c> {
+    let entries = entries.iter().map(|(address, by)| Entry { address: *address, by: *by });
     let part = Part { start: 0x1000, code };
-    Flow::of(Abi::Amd64, part, vec![entry], &mut Amd64::new(), alone)
+    Analysis::compute(part, entries.collect(), decoder, alone, &mut Scratch::default())
 }
 
-/// The end of a run of a single instruction.
-fn one(start: u64) -> u64 {
-    start + 1
+fn analysis<'c>(code: &'c [u8], alone: &Alone<'c>) -> Analysis<'c> {
+    analysis_from(code, &[(0x1000, By::Presumption)], &mut Amd64::new(), alone)
+}
+
+/// Passes each instruction in a range that is reached to `visit`, with the state before it.
+fn visit(analysis: &mut Analysis<'_>, range: Range<u64>, mut visit: impl FnMut(u64, &State)) {
+    let until = |start: u64| start + 1;
+    let visit = |start: u64, _: u64, state: &State| visit(start, state);
+    analysis.visit(range, &mut Observer { watched: Registers::ALL, until, visit });
 }
 
 /// What is known before each instruction that is reached: its address minus 0x1000, the CFA, and the rule for RBP (`u` if
 /// it is unchanged, or its distance from the CFA), with `?` for what is not known.
 fn listing(code: &[u8], alone: &Alone<'_>) -> Vec<String> {
     let mut lines = Vec::new();
-    flow(code, alone).visit(0..u64::MAX, Registers::ALL, one, |address, _, state| {
+    visit(&mut analysis(code, alone), 0..u64::MAX, |address, state| {
         let known = Facts { state, abi: Abi::Amd64 }.known();
         let cfa = match known.cfa {
             Some(Cfa::RegisterOffset { register: Register(7), offset }) => format!("rsp+{offset}"),
@@ -249,7 +270,7 @@ fn frames_of_a_realigned_stack_are_checked() {
         ra_signed: false,
     };
     let mut found = Vec::new();
-    flow(REALIGNED, &Alone::default()).visit(0x1017..0x1018, Registers::ALL, one, |_, _, state| {
+    visit(&mut analysis(REALIGNED, &Alone::default()), 0x1017..0x1018, |_, state| {
         let facts = Facts { state, abi: Abi::Amd64 };
         found.push((facts.check(&frame(-8)).whole(), facts.check(&frame(-16)).whole()));
     });
@@ -349,7 +370,7 @@ fn values_from_other_memory_prove_nothing() {
     };
     for code in [b"\x48\x8b\x2d\xf9\x0f\x00\x00\xc3".as_slice(), b"\x48\x8b\x2c\x08\xc3"] {
         let mut truths = Vec::new();
-        flow(code, &Alone::default()).visit(0..u64::MAX, Registers::ALL, one, |_, _, state| {
+        visit(&mut analysis(code, &Alone::default()), 0..u64::MAX, |_, state| {
             truths.push(Facts { state, abi: Abi::Amd64 }.check(&unchanged).fp);
         });
         assert_eq!(truths, [Truth::Proven, Truth::Unknown]);
@@ -435,8 +456,8 @@ fn the_default_of_a_switch_elsewhere_is_no_part() {
             "f rsp+8 u",
         ]
     );
-    let flow = flow(code, &alone);
-    assert!(!flow.contains(0x3000) && !flow.has_tail_call(0x3000));
+    let analysis = analysis(code, &alone);
+    assert!(!analysis.contains(0x3000) && !analysis.has_tail_call(0x3000));
 }
 
 #[test]
@@ -451,14 +472,14 @@ fn tail_calls_are_no_parts() {
     let alone = Alone { other: b"\xff\xd0\xf4", ..Alone::default() };
     let code = b"\x53\x5b\xe9\xf9\x1f\x00\x00";
     assert_eq!(listing(code, &alone), ["0 rsp+8 u", "1 rsp+16 u", "2 rsp+8 u"]);
-    assert!(flow(code, &alone).has_tail_call(0x3000));
+    assert!(analysis(code, &alone).has_tail_call(0x3000));
 }
 
 /// nop, after which the next function is executed, and call *%rax, which cannot return.
 #[test]
 fn a_function_without_an_end_continues_in_the_next() {
-    assert!(flow(b"\x90", &Alone::default()).has_tail_call(0x1001));
-    assert!(!flow(b"\xff\xd0", &Alone::default()).has_tail_call(0x1002));
+    assert!(analysis(b"\x90", &Alone::default()).has_tail_call(0x1001));
+    assert!(!analysis(b"\xff\xd0", &Alone::default()).has_tail_call(0x1002));
 }
 
 /// jmp 3; mov $..., %eax; the jump leads into the middle of the `mov`, to which another branch leads.

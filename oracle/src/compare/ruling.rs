@@ -6,7 +6,7 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::verdict::Fields;
 use crate::cfi::Cfi;
-use crate::code::{Checked, Code, Facts, Function, Known, Truth};
+use crate::code::{Checked, Code, Facts, Function, Known, Truth, Workspace};
 use crate::witness::CodeRange;
 
 /// Which of SFrame and CFI is wrong, as far as the machine code proves it.
@@ -83,17 +83,14 @@ pub struct Arbiter<'e> {
     code: Option<Option<Code<'e>>>,
     /// The function examined last: differences come in the order of addresses.
     last: Option<Function<'e>>,
+    workspace: Workspace<'e>,
 }
 
 impl<'e> Arbiter<'e> {
     /// An arbiter for differences between `sections` and `cfi`, which must belong to the file.
     #[must_use]
-    pub const fn new(
-        elf: &'e Elf<'e>,
-        sections: &'e [Section<'e>],
-        cfi: &'e [Cfi<'e>],
-    ) -> Arbiter<'e> {
-        Arbiter { elf, sections, cfi, code: None, last: None }
+    pub fn new(elf: &'e Elf<'e>, sections: &'e [Section<'e>], cfi: &'e [Cfi<'e>]) -> Arbiter<'e> {
+        Arbiter { elf, sections, cfi, code: None, last: None, workspace: Workspace::default() }
     }
 
     /// Decides a difference in `fields` from `start` to the address `end`, between a frame of SFrame and one of CFI. The range is
@@ -120,7 +117,8 @@ impl<'e> Arbiter<'e> {
         while parts.place < end {
             let place = CodeAddress { address: parts.place, ..start };
             if !self.last.as_ref().is_some_and(|function| function.contains(place)) {
-                self.last = code.function(place);
+                self.last.take().into_iter().for_each(|last| self.workspace.recycle(last));
+                self.last = code.function_in(place, &mut self.workspace);
             }
             match &mut self.last {
                 Some(function) => parts.in_function(function, end, fields, frames),

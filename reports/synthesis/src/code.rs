@@ -4,7 +4,7 @@
 //! entry. A function with such a place in its middle has an entry for each part of it that is known.
 
 use sframe_oracle::cfi::{Cfi, Fde, RowContext};
-use sframe_oracle::code::{self, Code, Facts, Known, Truth};
+use sframe_oracle::code::{self, Code, Facts, Known, Truth, Workspace};
 use sframe_oracle::witness::CodeRange;
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Row};
@@ -50,13 +50,16 @@ pub fn synthesize_code(
     let form = smallest::form(version, abi, place);
     let (mut functions, mut bytes, mut described) = (Vec::new(), 0_u64, 0_u64);
     let mut stated = StatedRows::new(cfi, elf);
+    let mut workspace = Workspace::default();
     for range in code.functions() {
         bytes = bytes.saturating_add(range.bytes());
-        let Some(mut function) = code.function(range.start) else { continue };
+        let function = code.function_in(range.start, &mut workspace);
+        let Some(mut function) = function else { continue };
         for part in parts(elf, &form, *range, &mut function, &mut stated) {
             described = described.saturating_add(part.size.into());
             functions.push(part);
         }
+        workspace.recycle(function);
     }
     let synthesis = finish(&form, functions, Vec::new())?;
     Ok(FromCode { synthesis, code: bytes, unknown: bytes.saturating_sub(described) })

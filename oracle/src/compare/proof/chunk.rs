@@ -4,7 +4,7 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::rows::Chunk;
 use super::{Contradiction, ProofSums, Proofs};
-use crate::code::{Budget, Checked, Code, Facts, Function, Latest, Truth, View, Watched};
+use crate::code::{Checked, Code, Facts, Function, Truth, View, Watched, Workspace};
 use crate::compare::piece::{Piece, Stated, Statement};
 use crate::compare::ruling::Wrong;
 use crate::compare::verdict::Fields;
@@ -19,11 +19,10 @@ pub(super) struct Examined<'c> {
 
 /// Holds the rows about the functions of a chunk against their code.
 pub(super) fn examine<'c>(code: &Code<'_>, chunk: &Chunk<'c>) -> Examined<'c> {
-    let budget = Budget::of(chunk.bytes());
     let mut examined = Examined::default();
-    let mut latest = Latest::default();
+    let mut workspace = Workspace::for_code(chunk.bytes());
     for (range, pieces) in chunk.functions() {
-        examined.function(code, range, pieces, &budget, &mut latest);
+        examined.function(code, range, pieces, &mut workspace);
     }
     examined
 }
@@ -35,18 +34,17 @@ impl<'c> Examined<'c> {
         code: &Code<'e>,
         range: CodeRange,
         pieces: &[Piece<'c>],
-        budget: &Budget,
-        latest: &mut Latest<'e>,
+        workspace: &mut Workspace<'e>,
     ) {
         for piece in pieces {
             self.add(piece, piece.end.saturating_sub(piece.start.address));
         }
-        let function = code.function_within(range.start, budget, latest);
+        let function = code.function_in(range.start, workspace);
         let Some(mut function) = function else { return };
         if code.is_stub(range.start) || !is_entered_unusually(&mut function, pieces) {
             self.judge(&mut function, pieces);
         }
-        function.keep_in(latest);
+        workspace.recycle(function);
     }
 
     /// Judges the pieces of a function by what is known before each instruction.

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use super::{Flow, stay};
+use super::{Analysis, Progress, stay};
 use crate::code::block::Block;
 use crate::code::effect::{Next, Registers};
 use crate::code::state::State;
 use crate::code::statement::Watched;
 use crate::code::step::{NONE, Step};
 
-impl Flow<'_> {
+impl Analysis<'_> {
     /// The reached blocks by address, or nothing if the function was not understood.
-    pub(super) fn reached(&self) -> Vec<(u64, u32)> {
-        if self.is_unusual {
+    pub(super) fn reached(&self, progress: &Progress) -> Vec<(u64, u32)> {
+        if progress.is_unusual {
             return Vec::new();
         }
         let mut reached = Vec::with_capacity(self.blocks.len());
@@ -51,18 +51,14 @@ impl Flow<'_> {
         false
     }
 
-    /// Passes runs of instructions in `range` that were reached to `visit`, in the order of addresses: the address of the first
-    /// one, the end of the last one, and a state. What it says about the `watched` registers is true before each of them. `until`
-    /// returns the address at which the run that starts at an address has to end.
-    pub(in crate::code) fn visit(
-        &mut self,
-        range: Range<u64>,
-        watched: Registers,
-        mut until: impl FnMut(u64) -> u64,
-        mut visit: impl FnMut(u64, u64, &State),
-    ) {
+    /// Passes runs of instructions in `range` that were reached to `observer`, in the order of addresses.
+    pub(in crate::code) fn visit<U, V>(&mut self, range: Range<u64>, observer: &mut Observer<U, V>)
+    where
+        U: FnMut(u64) -> u64,
+        V: FnMut(u64, u64, &State),
+    {
         let after = self.order.partition_point(|(address, _)| *address <= range.start);
-        let is_viewed = watched == Watched::viewed(self.abi).0;
+        let is_viewed = observer.watched == Watched::viewed(self.abi).0;
         let mut done = range.start;
         for index in after.saturating_sub(1)..self.order.len() {
             let Some((address, block)) = self.order.get(index).copied() else { return };
@@ -72,21 +68,23 @@ impl Flow<'_> {
             let range = done..range.end;
             let steady = self.block(block).filter(|block| is_viewed && block.is_steady);
             done = match steady {
-                Some(steady) => self.visit_steady(block, steady, range, &mut until, &mut visit),
-                None => self.visit_block(block, range, watched, &mut until, &mut visit),
+                Some(steady) => self.visit_steady(block, steady, range, observer),
+                None => self.visit_block(block, range, observer),
             };
         }
     }
 
     /// Visits the instructions of a block. Returns the end of the last one.
-    fn visit_block(
+    fn visit_block<U, V>(
         &mut self,
         block: u32,
         range: Range<u64>,
-        watched: Registers,
-        until: &mut impl FnMut(u64) -> u64,
-        visit: &mut impl FnMut(u64, u64, &State),
-    ) -> u64 {
+        observer: &mut Observer<U, V>,
+    ) -> u64
+    where
+        U: FnMut(u64) -> u64,
+        V: FnMut(u64, u64, &State),
+    {
         let mut run = Run { start: range.start, end: range.start, until: 0 };
         let Some(first) = self.listing.first_step(block) else { return run.end };
         let Some(block) = self.block(block) else { return run.end };
@@ -98,17 +96,17 @@ impl Flow<'_> {
             }
             if step.address >= run.end {
                 if step.address >= run.until {
-                    run.finish(&state, visit);
+                    run.finish(&state, observer);
                 }
                 if run.is_empty() {
-                    (run.start, run.until) = (step.address, until(step.address));
+                    (run.start, run.until) = (step.address, (observer.until)(step.address));
                 }
                 run.end = step.end();
             }
             if state.concerns(step.subjects) {
                 let effects = self.listing.effects(step);
-                if effects.iter().any(|effect| effect.changes().meet(watched)) {
-                    run.finish(&state, visit);
+                if effects.iter().any(|effect| effect.changes().meet(observer.watched)) {
+                    run.finish(&state, observer);
                 }
                 state.apply_all(effects, &mut self.tables);
             }
@@ -116,7 +114,7 @@ impl Flow<'_> {
                 Next::Following => true,
                 Next::Branch(_, condition) => {
                     if self.is_open || state.learns_from(condition) {
-                        run.finish(&state, visit);
+                        run.finish(&state, observer);
                     }
                     stay(self.is_open, &mut state, condition)
                 }
@@ -127,19 +125,22 @@ impl Flow<'_> {
                 break;
             }
         }
-        run.finish(&state, visit);
+        run.finish(&state, observer);
         run.end
     }
 
     /// Visits the instructions of a steady block, which was executed to its end. Returns the end of the last one.
-    fn visit_steady(
+    fn visit_steady<U, V>(
         &self,
         number: u32,
         block: &Block,
         range: Range<u64>,
-        until: &mut impl FnMut(u64) -> u64,
-        visit: &mut impl FnMut(u64, u64, &State),
-    ) -> u64 {
+        observer: &mut Observer<U, V>,
+    ) -> u64
+    where
+        U: FnMut(u64) -> u64,
+        V: FnMut(u64, u64, &State),
+    {
         let first = self.listing.first_step(number).unwrap_or(NONE);
         let mut rest = self.listing.steps_between(first, block.last);
         let before = |steps: &[Step], end: u64| steps.partition_point(|step| step.address < end);
@@ -147,13 +148,24 @@ impl Flow<'_> {
         rest = rest.get(before(rest, range.start)..).unwrap_or_default();
         let mut end = range.start;
         while let Some(start) = rest.first().map(|step| step.address) {
-            let (run, others) = rest.split_at(before(rest, until(start)).max(1));
+            let (run, others) = rest.split_at(before(rest, (observer.until)(start)).max(1));
             end = run.last().map_or(end, Step::end);
-            visit(start, end, &block.state);
+            (observer.visit)(start, end, &block.state);
             rest = others;
         }
         end
     }
+}
+
+/// Who wants to see a function's instructions.
+pub(in crate::code) struct Observer<U, V> {
+    /// The registers about which a state is asked. Instructions that change nothing of them are passed as one run.
+    pub(in crate::code) watched: Registers,
+    /// Returns the address at which the run that starts at an address has to end.
+    pub(in crate::code) until: U,
+    /// Gets the address of the first instruction of a run, the end of the last one, and a state. What it says about the `watched`
+    /// registers is true before each of them.
+    pub(in crate::code) visit: V,
 }
 
 /// Instructions one after the other, before which the same is known about what is watched.
@@ -169,10 +181,14 @@ impl Run {
         self.start == self.end
     }
 
-    /// Passes the run to `visit`, unless it is empty. The next one starts at its end.
-    fn finish(&mut self, state: &State, visit: &mut impl FnMut(u64, u64, &State)) {
+    /// Passes the run to the observer, unless it is empty. The next one starts at its end.
+    fn finish<U>(
+        &mut self,
+        state: &State,
+        observer: &mut Observer<U, impl FnMut(u64, u64, &State)>,
+    ) {
         if !self.is_empty() {
-            visit(self.start, self.end, state);
+            (observer.visit)(self.start, self.end, state);
             self.start = self.end;
         }
     }

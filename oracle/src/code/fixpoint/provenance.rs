@@ -2,8 +2,10 @@
 
 use core::ops::Range;
 
-use super::Flow;
+use super::Analysis;
+use super::replay::Observer;
 use crate::code::effect::{Next, Registers};
+use crate::code::state::State;
 use crate::code::statement::{Facts, Known};
 
 /// The maximum distance in bytes of an instruction from the one before which the frame is as it left it.
@@ -17,7 +19,7 @@ struct Reached {
     is_changed: bool,
 }
 
-impl Flow<'_> {
+impl Analysis<'_> {
     /// For each of these addresses of instructions, which are ordered, the last instruction before it that changed the frame.
     /// `None` if a jump leads from there to the address, or if it is more than 256 bytes away.
     pub(in crate::code) fn changes_before(&mut self, addresses: &[u64]) -> Vec<Option<u64>> {
@@ -47,11 +49,12 @@ impl Flow<'_> {
     fn reached_in(&mut self, range: Range<u64>) -> Vec<Reached> {
         let (mut reached, mut last, abi) = (Vec::new(), None::<Known>, self.abi);
         let one = |start: u64| start.saturating_add(1);
-        self.visit(range, Registers::ALL, one, |start, end, state| {
+        let visit = |start: u64, end: u64, state: &State| {
             let known = Facts { state, abi }.known();
             reached.push(Reached { start, end, is_changed: last != Some(known) });
             last = Some(known);
-        });
+        };
+        self.visit(range, &mut Observer { watched: Registers::ALL, until: one, visit });
         reached
     }
 
