@@ -7,40 +7,40 @@
 //! What it relies on: called functions keep the registers that the psABI requires them to keep, and return with the stack as
 //! it was; and saved registers are overwritten only through addresses that the function computes from its stack pointer.
 //!
-//! Code that no path leads to is unknown: padding, the targets of jumps through tables that cannot be read, and code
+//! Program that no path leads to is unknown: padding, the targets of jumps through tables that cannot be read, and code
 //! that only a debugger or another thread enters.
 
 mod aarch64;
+mod address_set;
 mod amd64;
 mod block;
-mod bounds;
 mod calls;
-mod decoder;
+mod context;
+mod cross_references;
 mod effect;
 mod fixpoint;
+mod function_bounds;
+mod graph;
 mod image;
-mod leads;
-mod listing;
-mod places;
+mod judgement;
+mod jump_table;
+mod machine;
 mod program;
-mod queue;
-mod recent;
-mod relocated;
-mod scan;
+mod recent_addresses;
+mod relocation;
 mod scratch;
-mod slots;
+mod stack;
 mod state;
-mod statement;
 mod step;
-mod surroundings;
-mod table;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod value;
+mod worklist;
 mod workspace;
 
 pub use amd64::instruction_length as amd64_instruction_length;
-pub use program::{Code, Function, LARGEST_FUNCTION};
-pub use statement::{Checked, Facts, Known, Truth};
-pub(crate) use statement::{View, Watched};
+pub(crate) use judgement::{FrameView, WatchedRegisters};
+pub use judgement::{Judgement, KnownFacts, ProvenRow, Truth};
+pub use program::{Function, LARGEST_FUNCTION, Program};
 pub use workspace::Workspace;

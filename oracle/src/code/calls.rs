@@ -2,12 +2,12 @@
 
 use core::ops::Range;
 
-use super::Code;
-use super::decoder::Machine;
+use super::Program;
 use super::effect::Decoder;
+use super::machine::Machine;
 use crate::witness::CodeRange;
 
-impl Code<'_> {
+impl Program<'_> {
     /// The first address and the end of each call instruction in a function, in the order of addresses. The code is decoded
     /// from the function's start to its end, whether paths lead there or not.
     pub(crate) fn calls(&self, function: CodeRange) -> Vec<Range<u64>> {
@@ -19,10 +19,10 @@ impl Code<'_> {
         let (mut offset, mut address) = (0, function.start.address);
         while offset < code.len() {
             // Bytes that are no instruction may be data in code.
-            let glance = decoder.glance(code, offset, address);
-            let length = glance.map_or(1, |glance| glance.length.max(1));
+            let preview = decoder.preview(code, offset, address);
+            let length = preview.map_or(1, |preview| preview.length.max(1));
             let end = address.saturating_add(u64::from(length));
-            if glance.is_some_and(|glance| glance.next.is_call()) {
+            if preview.is_some_and(|preview| preview.next.is_call()) {
                 calls.push(address..end);
             }
             address = end;

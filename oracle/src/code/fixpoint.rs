@@ -15,13 +15,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use sframe_validator::Abi;
 
 use super::block::Block;
+use super::context::{Entry, FileContext, Fragment};
 use super::effect::{Condition, Decoder};
-use super::leads::Leads;
-use super::listing::Listing;
-use super::scratch::{Buffers, Scratch};
-use super::state::State;
-use super::surroundings::{Entry, Part, Surroundings};
-use super::table::Tables;
+use super::graph::ControlFlowGraph;
+use super::jump_table::JumpTables;
+use super::scratch::{AnalysisBuffers, ScratchBuffers};
+use super::state::AbstractState;
+use super::summary::FunctionSummary;
 pub(super) use replay::Observer;
 use round::{Discovery, Round};
 
@@ -31,8 +31,8 @@ const MAX_ROUNDS: usize = 24;
 /// The result: a function's graph, and the abstract state before each block that is reached.
 pub(super) struct Analysis<'c> {
     abi: Abi,
-    listing: Listing<'c>,
-    tables: Tables,
+    graph: ControlFlowGraph<'c>,
+    tables: JumpTables,
     /// The blocks that were reached. Empty before a round that starts anew.
     blocks: Vec<Option<Block>>,
     /// Jumps out of the function with the caller's registers and stack.
@@ -55,7 +55,7 @@ struct Progress {
     /// Jumps that lead to unknown places.
     unknown_jumps: BTreeSet<u32>,
     /// The function returns with another stack than it was entered with, so its entry is not the usual one.
-    is_unusual: bool,
+    has_unusual_entry: bool,
 }
 
 impl Progress {
@@ -66,7 +66,7 @@ impl Progress {
             targets: BTreeMap::new(),
             refuted_entries: BTreeSet::new(),
             unknown_jumps: BTreeSet::new(),
-            is_unusual: false,
+            has_unusual_entry: false,
         }
     }
 
@@ -79,27 +79,27 @@ impl Progress {
 }
 
 impl<'c> Analysis<'c> {
-    /// Analyses the function in `part` from `entries`.
+    /// Analyses the function in `fragment` from `entries`.
     pub(super) fn compute(
-        part: Part<'c>,
+        fragment: Fragment<'c>,
         entries: Vec<Entry>,
         decoder: &mut impl Decoder<'c>,
-        surroundings: &impl Surroundings<'c>,
-        scratch: &mut Scratch,
+        context: &impl FileContext<'c>,
+        scratch: &mut ScratchBuffers,
     ) -> Analysis<'c> {
-        let mut analysis = Analysis::within(scratch.take(), surroundings.abi());
+        let mut analysis = Analysis::within(scratch.take(), context.abi());
         let mut places: Vec<u64> = entries.iter().map(|entry| entry.address).collect();
         let mut progress = Progress::new(entries);
-        analysis.listing.add_part(part, surroundings);
+        analysis.graph.add_fragment(fragment, context);
         for _ in 0..MAX_ROUNDS {
             for place in places.drain(..) {
-                analysis.listing.discover(place, decoder, surroundings);
+                analysis.graph.discover(place, decoder, context);
             }
-            let queue = scratch.queue();
-            let round = Round::new(&mut analysis, &mut progress, queue, surroundings);
+            let worklist = scratch.worklist();
+            let round = Round::new(&mut analysis, &mut progress, worklist, context);
             let Some(discovery) = round.execute() else { break };
-            let Discovery { parts, places: found, is_refuted } = discovery;
-            if found.is_empty() && parts.is_empty() && !is_refuted {
+            let Discovery { fragments, places: found, is_refuted } = discovery;
+            if found.is_empty() && fragments.is_empty() && !is_refuted {
                 if progress.unknown_jumps.is_empty() || analysis.is_open {
                     analysis.order = analysis.reached(&progress);
                     break;
@@ -108,23 +108,23 @@ impl<'c> Analysis<'c> {
                 analysis.blocks.clear();
             }
             // What was not understood may be, now that more of the function is known, and best on the first path to it.
-            if is_refuted || progress.is_unusual || !progress.unknown_jumps.is_empty() {
+            if is_refuted || progress.has_unusual_entry || !progress.unknown_jumps.is_empty() {
                 analysis.blocks.clear();
             }
-            for place in &parts {
-                analysis.listing.absorb(*place, surroundings);
+            for place in &fragments {
+                analysis.graph.absorb(*place, context);
             }
-            places = [parts, found].concat();
+            places = [fragments, found].concat();
         }
         analysis
     }
 
     /// Of no code, in buffers that are empty.
-    fn within(Buffers { lists, blocks }: Buffers, abi: Abi) -> Analysis<'c> {
+    fn within(AnalysisBuffers { lists, blocks }: AnalysisBuffers, abi: Abi) -> Analysis<'c> {
         Analysis {
             abi,
-            listing: Listing::within(lists),
-            tables: Tables::default(),
+            graph: ControlFlowGraph::within(lists),
+            tables: JumpTables::default(),
             blocks,
             tail_calls: BTreeSet::new(),
             is_open: false,
@@ -133,8 +133,8 @@ impl<'c> Analysis<'c> {
     }
 
     /// The buffers of an analysis that is no longer needed.
-    pub(super) fn into_buffers(self) -> Buffers {
-        Buffers { lists: self.listing.into_lists(), blocks: self.blocks }
+    pub(super) fn into_buffers(self) -> AnalysisBuffers {
+        AnalysisBuffers { lists: self.graph.into_buffers(), blocks: self.blocks }
     }
 
     /// Whether the function jumps to an address with the caller's registers and stack.
@@ -144,13 +144,13 @@ impl<'c> Analysis<'c> {
 
     /// Whether an address is in the function.
     pub(super) fn contains(&self, address: u64) -> bool {
-        self.listing.contains(address)
+        self.graph.contains(address)
     }
 
-    /// Where the function leads to, found out by executing a number of blocks.
-    pub(super) fn leads(&self, blocks: u64) -> Leads {
+    /// The summary of the function, for which a number of blocks was executed.
+    pub(super) fn summarize(&self, blocks: u64) -> FunctionSummary {
         let tail_calls = self.tail_calls.iter().copied().collect();
-        Leads { tail_calls, parts: self.listing.parts().collect(), blocks }
+        FunctionSummary { tail_calls, fragments: self.graph.fragments().collect(), blocks }
     }
 
     fn block(&self, number: u32) -> Option<&Block> {
@@ -164,9 +164,9 @@ impl<'c> Analysis<'c> {
 
 /// Continues after a conditional branch that is not taken; in a function that `is_open`, other code may enter there as well.
 /// Returns false if it is always taken.
-fn stay(is_open: bool, state: &mut State, condition: Condition) -> bool {
+fn fall_through(is_open: bool, state: &mut AbstractState, condition: Condition) -> bool {
     if is_open {
-        state.forget_callers();
+        state.forget_entry_values();
     }
     state.refine(condition, false)
 }

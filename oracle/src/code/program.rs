@@ -1,4 +1,5 @@
-//! The functions of a file, and what they say about each other.
+//! The whole program: the interprocedural part of the analysis. It decides where functions start, which functions a piece of code
+//! belongs to, from which entries each is analysed, and within which budget.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -10,16 +11,16 @@ use sframe_validator::elf::Elf;
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Abi, Section};
 
-use super::bounds;
-use super::decoder::Machine;
-use super::effect::{Effect, Next};
+use super::context::{Entry, EntryKind, Exceptions, FileContext, Fragment};
+use super::cross_references::CrossReferences;
+use super::effect::{ControlFlow, Effect};
 use super::fixpoint::{Analysis, Observer};
+use super::function_bounds;
 use super::image::Image;
-use super::leads::Followed;
-use super::scan::Scan;
-use super::state::State;
-use super::statement::{Facts, Watched};
-use super::surroundings::{By, Entry, Exceptions, Part, Surroundings};
+use super::judgement::{KnownFacts, WatchedRegisters};
+use super::machine::Machine;
+use super::state::AbstractState;
+use super::summary::SummaryCache;
 use super::workspace::Workspace;
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
@@ -28,23 +29,23 @@ use crate::witness::CodeRange;
 pub const LARGEST_FUNCTION: u64 = 1 << 20;
 /// The size of the longest instruction in bytes, minus 1 (AMD64).
 const LONGEST: u64 = 14;
-/// The maximum number of blocks that are executed for each byte of a file's code. Compilers' code needs less than one for two
+/// The budget: the maximum number of blocks that are executed for each byte of a file's code. Compilers' code needs less than one for two
 /// bytes, if each function is examined once.
 const BLOCKS_PER_BYTE: u64 = 8;
-/// The maximum number of functions with jumps into a function that are examined together with it.
-const MOST_SOURCES: usize = 8;
+/// The maximum number of functions with jumps into a function that are analysed together with it.
+const MAX_CALLERS: usize = 8;
 
-/// The code of a file, divided into functions.
+/// The machine code of a file, divided into functions, and what connects them.
 #[derive(Debug)]
-pub struct Code<'e> {
+pub struct Program<'e> {
     abi: Abi,
     image: Image<'e>,
     /// The places that have the name of a function, ordered.
     named: Vec<CodeAddress>,
-    scan: Scan,
+    references: CrossReferences,
     /// The addresses of a linker's stubs, ordered.
     stubs: Vec<u64>,
-    followed: Followed,
+    summaries: SummaryCache,
     /// For functions that are examined one by one.
     budget: Budget,
 }
@@ -72,36 +73,44 @@ impl Budget {
     }
 }
 
-impl<'e> Code<'e> {
+impl<'e> Program<'e> {
     /// Divides the code of `elf` into functions, which start where symbols, SFrame or CFI say that one starts, and finds
     /// the calls and jumps between them. `None` for machines other than AMD64 and AArch64.
     #[must_use]
-    pub fn of(elf: &'e Elf<'e>, sections: &[Section<'_>], cfi: &'e [Cfi<'e>]) -> Option<Code<'e>> {
-        Code::new(Cow::Borrowed(elf), sections, Cow::Borrowed(cfi))
+    pub fn of(
+        elf: &'e Elf<'e>,
+        sections: &[Section<'_>],
+        cfi: &'e [Cfi<'e>],
+    ) -> Option<Program<'e>> {
+        Program::new(Cow::Borrowed(elf), sections, Cow::Borrowed(cfi))
     }
 
-    /// Divides the code of `elf`, as [`Code::of`] does, and keeps the file and its CFI.
+    /// Divides the code of `elf`, as [`Program::of`] does, and keeps the file and its CFI.
     #[must_use]
-    pub fn owning(elf: Elf<'e>, sections: &[Section<'_>], cfi: Vec<Cfi<'e>>) -> Option<Code<'e>> {
-        Code::new(Cow::Owned(elf), sections, Cow::Owned(cfi))
+    pub fn owning(
+        elf: Elf<'e>,
+        sections: &[Section<'_>],
+        cfi: Vec<Cfi<'e>>,
+    ) -> Option<Program<'e>> {
+        Program::new(Cow::Owned(elf), sections, Cow::Owned(cfi))
     }
 
     fn new(
         elf: Cow<'e, Elf<'e>>,
         sections: &[Section<'_>],
         cfi: Cow<'e, [Cfi<'e>]>,
-    ) -> Option<Code<'e>> {
+    ) -> Option<Program<'e>> {
         let abi = elf.abi()?;
-        let functions = bounds::functions(&elf, sections, &cfi);
-        let named = bounds::named(&elf);
-        let stubs = bounds::stubs(&elf, abi);
+        let functions = function_bounds::functions(&elf, sections, &cfi);
+        let named = function_bounds::named(&elf);
+        let stubs = function_bounds::stubs(&elf, abi);
         let entries = stubs.iter().copied().map(CodeAddress::absolute).collect();
         let image = Image::of(elf, cfi, functions);
-        let scan = Scan::of(&image, entries, abi)?;
+        let references = CrossReferences::of(&image, entries, abi)?;
         let bytes = image.functions().iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
         let budget = Budget::of(bytes);
-        let followed = Followed::none_of(image.functions().len());
-        Some(Code { abi, image, named, scan, stubs, followed, budget })
+        let summaries = SummaryCache::for_functions(image.functions().len());
+        Some(Program { abi, image, named, references, stubs, summaries, budget })
     }
 
     /// The machine.
@@ -132,7 +141,7 @@ impl<'e> Code<'e> {
         self.function_in(place, &mut Workspace::default())
     }
 
-    /// Examines a function, as [`Code::function`] does. Whoever examines several saves time if they are
+    /// Examines a function, as [`Program::function`] does. Whoever examines several saves time if they are
     /// [taken back](Workspace::recycle).
     #[must_use]
     pub fn function_in(
@@ -152,17 +161,17 @@ impl<'e> Code<'e> {
         let evidence = self.evidence(index);
         let callers = self.callers(index, workspace);
         let is_function = match evidence {
-            Evidence::Strong => true,
-            Evidence::Weak => {
+            EntryEvidence::Strong => true,
+            EntryEvidence::Weak => {
                 callers.is_tail_called
-                    || callers.analyses.is_empty() && !self.scan.is_jump_target(address)
+                    || callers.analyses.is_empty() && !self.references.is_jump_target(address)
             }
-            Evidence::None => callers.is_tail_called || self.is_unused(index),
+            EntryEvidence::None => callers.is_tail_called || self.is_unused(index),
         };
-        let is_understood = evidence == Evidence::Strong
+        let is_understood = evidence == EntryEvidence::Strong
             || callers.are_all_known
             || callers.is_tail_called && self.image.starts_as_called(start)
-            || !self.scan.is_jump_target(address);
+            || !self.references.is_jump_target(address);
         let (mut analyses, mut last) = (callers.analyses, callers.last);
         if !is_understood {
             analyses.drain(..).for_each(|analysis| workspace.free(analysis));
@@ -175,29 +184,29 @@ impl<'e> Code<'e> {
         Some(Function { abi: self.abi, range, base, analyses, last })
     }
 
-    /// The function to which `functions()[index]` belongs, if that is only a part of it and comes before it: compilers collect
-    /// code that is rarely executed. A function's parts are best examined right after it.
+    /// The function to which `functions()[index]` belongs, if that is only a fragment of it and comes before it: compilers collect
+    /// code that is rarely executed. A function's fragments are best examined right after it.
     pub(crate) fn owner(&self, index: usize) -> Option<usize> {
-        let [owner] = *self.scan.sources(index).as_slice() else { return None };
-        let is_part = self.is_part(index) && !self.is_part(owner);
-        (is_part && owner > index).then_some(owner)
+        let [owner] = *self.references.sources(index).as_slice() else { return None };
+        let is_fragment = self.is_fragment(index) && !self.is_fragment(owner);
+        (is_fragment && owner > index).then_some(owner)
     }
 
-    /// Whether `functions()[index]` is only a part of other functions, as far as is known.
-    fn is_part(&self, index: usize) -> bool {
-        self.evidence(index) == Evidence::None && !self.is_unused(index)
+    /// Whether `functions()[index]` is only a fragment of other functions, as far as is known.
+    fn is_fragment(&self, index: usize) -> bool {
+        self.evidence(index) == EntryEvidence::None && !self.is_unused(index)
     }
 
-    /// How certain it is that a function starts where `functions()[index]` does, and that it is no part of another one.
-    fn evidence(&self, index: usize) -> Evidence {
-        let Some(function) = self.functions().get(index) else { return Evidence::None };
+    /// How certain it is that a function starts where `functions()[index]` does, and that it is no fragment of another one.
+    fn evidence(&self, index: usize) -> EntryEvidence {
+        let Some(function) = self.functions().get(index) else { return EntryEvidence::None };
         let start = function.start;
-        if self.scan.is_called(start) || self.named.binary_search(&start).is_ok() {
-            Evidence::Strong
-        } else if self.scan.is_mentioned(self.image.flat(start)) {
-            Evidence::Weak
+        if self.references.is_called(start) || self.named.binary_search(&start).is_ok() {
+            EntryEvidence::Strong
+        } else if self.references.is_mentioned(self.image.flat(start)) {
+            EntryEvidence::Weak
         } else {
-            Evidence::None
+            EntryEvidence::None
         }
     }
 
@@ -205,31 +214,31 @@ impl<'e> Code<'e> {
     /// that are not used.
     fn is_unused(&self, index: usize) -> bool {
         let function = self.functions().get(index);
-        self.scan.sources(index).is_empty()
+        self.references.sources(index).is_empty()
             && function.is_some_and(|function| self.image.starts_as_called(function.start))
     }
 
-    /// Examines the functions with jumps into a function.
-    fn callers(&self, index: usize, workspace: &mut Workspace<'e>) -> Callers<'e> {
+    /// Finds out how the functions with jumps into a function use it.
+    fn callers(&self, index: usize, workspace: &mut Workspace<'e>) -> JumpCallers<'e> {
         let start =
             self.functions().get(index).map_or(0, |function| self.image.flat(function.start));
-        let sources = self.scan.sources(index);
-        let are_all_known = sources.len() <= MOST_SOURCES;
+        let sources = self.references.sources(index);
+        let are_all_known = sources.len() <= MAX_CALLERS;
         let (analyses, last) = (Vec::new(), None);
-        let mut callers = Callers { analyses, last, is_tail_called: false, are_all_known };
-        for source in sources.into_iter().take(MOST_SOURCES) {
-            // Parts of functions are examined with the functions to which they belong.
-            let is_part = self.is_part(source);
-            let known = self.followed.get(source).filter(|_| !is_part);
-            if let Some(leads) = known.filter(|leads| !leads.contains(start))
-                && workspace.budget(&self.budget).spend(leads.blocks)
+        let mut callers = JumpCallers { analyses, last, is_tail_called: false, are_all_known };
+        for source in sources.into_iter().take(MAX_CALLERS) {
+            // Fragments of functions are analysed with the functions to which they belong.
+            let is_fragment = self.is_fragment(source);
+            let known = self.summaries.get(source).filter(|_| !is_fragment);
+            if let Some(summary) = known.filter(|summary| !summary.contains(start))
+                && workspace.budget(&self.budget).spend(summary.blocks)
             {
-                let has_tail_call = leads.has_tail_call(start);
+                let has_tail_call = summary.has_tail_call(start);
                 callers.is_tail_called |= has_tail_call;
                 callers.are_all_known &= has_tail_call;
                 continue;
             }
-            let analysis = (!is_part).then(|| self.analysis(source, true, workspace)).flatten();
+            let analysis = (!is_fragment).then(|| self.analysis(source, true, workspace)).flatten();
             let Some(analysis) = analysis else {
                 callers.are_all_known = false;
                 continue;
@@ -247,7 +256,7 @@ impl<'e> Code<'e> {
         callers
     }
 
-    /// Follows a function from the places in it that are called, and from its start if that is an entry.
+    /// Analyses a function from the places in it that are called, and from its start if that is an entry.
     fn analysis(
         &self,
         index: usize,
@@ -255,43 +264,48 @@ impl<'e> Code<'e> {
         workspace: &mut Workspace<'e>,
     ) -> Option<Analysis<'e>> {
         if from_start
-            && let Some(leads) = self.followed.get(index)
+            && let Some(summary) = self.summaries.get(index)
             && let Some(analysis) = workspace.take(index)
-            && workspace.budget(&self.budget).spend(leads.blocks)
+            && workspace.budget(&self.budget).spend(summary.blocks)
         {
             return Some(analysis);
         }
         let CodeRange { start, end } = *self.functions().get(index)?;
-        let part = self.image.part(index)?;
-        let called = self.scan.called_within(start, end).iter();
-        let by = |place: &CodeAddress| match self.scan.is_local(*place) {
-            true if self.named.binary_search(place).is_err() => By::LocalCall,
-            _ => By::Call,
+        let fragment = self.image.fragment(index)?;
+        let called = self.references.called_within(start, end).iter();
+        let kind = |place: &CodeAddress| match self.references.is_local(*place) {
+            true if self.named.binary_search(place).is_err() => EntryKind::LocalCall,
+            _ => EntryKind::Call,
         };
-        let mut entries: Vec<Entry> =
-            called.map(|place| Entry { address: self.image.flat(*place), by: by(place) }).collect();
-        if from_start && !self.scan.is_called(start) {
-            entries.push(Entry { address: self.image.flat(start), by: By::Presumption });
+        let mut entries: Vec<Entry> = called
+            .map(|place| Entry { address: self.image.flat(*place), kind: kind(place) })
+            .collect();
+        if from_start && !self.references.is_called(start) {
+            entries.push(Entry { address: self.image.flat(start), kind: EntryKind::Presumed });
         }
         let left = workspace.budget(&self.budget).left();
-        let around = Around { code: self, left, spent: Cell::new(Some(0)) };
+        let context = FunctionContext { program: self, left, spent: Cell::new(Some(0)) };
         let scratch = &mut workspace.scratch;
         let analysis = match Machine::of(self.abi)? {
-            Machine::Amd64(mut it) => Analysis::compute(part, entries, &mut *it, &around, scratch),
-            Machine::Aarch64(mut it) => Analysis::compute(part, entries, &mut it, &around, scratch),
+            Machine::Amd64(mut it) => {
+                Analysis::compute(fragment, entries, &mut *it, &context, scratch)
+            }
+            Machine::Aarch64(mut it) => {
+                Analysis::compute(fragment, entries, &mut it, &context, scratch)
+            }
         };
-        let spent = around.spent.get();
+        let spent = context.spent.get();
         workspace.budget(&self.budget).spend(spent.unwrap_or(left));
         if let Some(blocks) = spent.filter(|_| from_start) {
-            self.followed.add(index, || analysis.leads(blocks));
+            self.summaries.add(index, || analysis.summarize(blocks));
         }
         Some(analysis)
     }
 }
 
-/// How certain it is that a function starts at a place.
+/// What says that a function starts at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Evidence {
+enum EntryEvidence {
     /// It is called or has a name.
     Strong,
     /// Instructions or data contain its address.
@@ -299,77 +313,86 @@ enum Evidence {
     None,
 }
 
-/// The functions with jumps into another.
-struct Callers<'e> {
+/// The functions with jumps into another: it is a fragment of them, or the target of their tail calls.
+struct JumpCallers<'e> {
     /// The analyses of those that contain it.
     analyses: Vec<Analysis<'e>>,
     /// The number of the last one.
     last: Option<usize>,
-    /// Whether one of them calls its start with a jump.
+    /// Whether one of them has a tail call to its start.
     is_tail_called: bool,
-    /// Whether all of the jumps are one or the other.
+    /// Whether each of the jumps is known to be one or the other.
     are_all_known: bool,
 }
 
-/// The surroundings of a function in a file.
-struct Around<'r, 'e> {
-    code: &'r Code<'e>,
+/// The context of one analysis.
+struct FunctionContext<'r, 'e> {
+    program: &'r Program<'e>,
     /// The number of blocks that may be executed.
     left: u64,
     /// The number of blocks that were executed; `None` if it would have to be larger.
     spent: Cell<Option<u64>>,
 }
 
-impl Around<'_, '_> {
+impl FunctionContext<'_, '_> {
     fn place(&self, address: u64) -> CodeAddress {
-        self.code.image.place(address)
+        self.program.image.place(address)
     }
 }
 
-impl<'e> Surroundings<'e> for Around<'_, 'e> {
+impl<'e> FileContext<'e> for FunctionContext<'_, 'e> {
     fn abi(&self) -> Abi {
-        self.code.abi
+        self.program.abi
     }
 
     fn read(&self, address: u64, size: usize) -> Option<&'e [u8]> {
-        // Tables are read in the byte order of AMD64 and of nearly all AArch64 systems.
-        let is_little = self.code.abi != Abi::Aarch64Big;
-        self.code.image.bytes_from(address).filter(|_| is_little)?.get(..size)
+        // Jump tables are read in the byte order of AMD64 and of nearly all AArch64 systems.
+        let is_little = self.program.abi != Abi::Aarch64Big;
+        self.program.image.bytes_from(address).filter(|_| is_little)?.get(..size)
     }
 
     fn next_referenced(&self, address: u64) -> u64 {
-        self.code.scan.next_referenced(address)
+        self.program.references.next_referenced(address)
     }
 
-    fn part(&self, address: u64) -> Option<Part<'e>> {
-        let index = self.code.image.find(self.place(address))?;
-        self.code.image.part(index).filter(|part| part.code.len() as u64 <= LARGEST_FUNCTION)
+    fn fragment(&self, address: u64) -> Option<Fragment<'e>> {
+        let index = self.program.image.find(self.place(address))?;
+        self.program
+            .image
+            .fragment(index)
+            .filter(|fragment| fragment.code.len() as u64 <= LARGEST_FUNCTION)
     }
 
-    fn is_part_of_functions(&self, address: u64) -> bool {
-        let index = self.code.image.find(self.place(address));
-        index.is_some_and(|index| self.code.evidence(index) == Evidence::None)
+    fn is_presumed_fragment(&self, address: u64) -> bool {
+        let index = self.program.image.find(self.place(address));
+        index.is_some_and(|index| self.program.evidence(index) == EntryEvidence::None)
     }
 
-    fn exceptions(&self, part: &Part<'e>) -> Exceptions {
-        self.code.image.exceptions(self.place(part.start), part)
+    fn exceptions(&self, fragment: &Fragment<'e>) -> Exceptions {
+        self.program.image.exceptions(self.place(fragment.start), fragment)
     }
 
     fn number(&self, address: u64, bytes: &[u8]) -> Option<u64> {
-        self.code.image.number(address, bytes)
+        self.program.image.number(address, bytes)
     }
 
     #[inline]
-    fn relocate(&self, address: u64, length: u8, next: Next, effects: &mut [Effect]) -> Next {
-        self.code.image.relocate(address, length, next, effects)
+    fn relocate(
+        &self,
+        address: u64,
+        length: u8,
+        next: ControlFlow,
+        effects: &mut [Effect],
+    ) -> ControlFlow {
+        self.program.image.relocate(address, length, next, effects)
     }
 
     fn is_kernel(&self) -> bool {
-        self.code.image.is_kernel()
+        self.program.image.is_kernel()
     }
 
     fn never_returns(&self, address: u64) -> bool {
-        self.code.scan.is_endless(address)
+        self.program.references.never_returns(address)
     }
 
     fn spend(&self) -> bool {
@@ -379,11 +402,11 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
     }
 
     fn is_entered_elsewhere(&self, address: u64) -> bool {
-        self.code.scan.is_jump_target(address)
+        self.program.references.is_jump_target(address)
     }
 }
 
-/// A function, and what is known before each of its instructions.
+/// A function, and the abstract state before each of its instructions.
 pub struct Function<'e> {
     abi: Abi,
     range: CodeRange,
@@ -415,15 +438,15 @@ impl<'e> Function<'e> {
             && place.address < self.range.end
     }
 
-    /// What the truth of most frames depends on.
-    pub(crate) fn viewed(&self) -> Watched {
-        Watched::viewed(self.abi)
+    /// What the judgement about most rows depends on.
+    pub(crate) fn viewed(&self) -> WatchedRegisters {
+        WatchedRegisters::viewed(self.abi)
     }
 
     /// Passes the first address and the end of each instruction in `range` that is reached, with the facts before it, to
     /// `visit`, in the order of addresses.
-    pub fn visit(&mut self, range: Range<u64>, visit: impl FnMut(u64, u64, Facts<'_>)) {
-        self.visit_runs(range, Watched::ALL, |start| start.saturating_add(1), visit);
+    pub fn visit(&mut self, range: Range<u64>, visit: impl FnMut(u64, u64, KnownFacts<'_>)) {
+        self.visit_runs(range, WatchedRegisters::ALL, |start| start.saturating_add(1), visit);
     }
 
     /// Passes runs of instructions to `visit`, before which the same is known about the `watched` registers and the stack. `until` returns
@@ -431,30 +454,30 @@ impl<'e> Function<'e> {
     pub(crate) fn visit_runs(
         &mut self,
         range: Range<u64>,
-        watched: Watched,
+        watched: WatchedRegisters,
         mut until: impl FnMut(u64) -> u64,
-        mut visit: impl FnMut(u64, u64, Facts<'_>),
+        mut visit: impl FnMut(u64, u64, KnownFacts<'_>),
     ) {
         let abi = self.abi;
         let start = range.start.max(self.range.start.address);
         let base = self.base;
         let range = start.wrapping_add(base)..range.end.min(self.range.end).wrapping_add(base);
-        let mut visit = |from: u64, to: u64, state: &State| {
-            visit(from.wrapping_sub(base), to.wrapping_sub(base), Facts { state, abi });
+        let mut visit = |from: u64, to: u64, state: &AbstractState| {
+            visit(from.wrapping_sub(base), to.wrapping_sub(base), KnownFacts { state, abi });
         };
         if let [analysis] = self.analyses.as_mut_slice() {
             let until = |from: u64| until(from.wrapping_sub(base)).wrapping_add(base);
             return analysis.visit(range, &mut Observer { watched: watched.0, until, visit });
         }
         // What is known is true for all functions to which the code belongs.
-        let mut states: BTreeMap<u64, (u64, State)> = BTreeMap::new();
+        let mut states: BTreeMap<u64, (u64, AbstractState)> = BTreeMap::new();
         for analysis in &mut self.analyses {
             let until = |from: u64| from.saturating_add(1);
-            let visit = |from: u64, to: u64, state: &State| {
+            let visit = |from: u64, to: u64, state: &AbstractState| {
                 let (_, known) = states.entry(from).or_insert_with(|| (to, state.clone()));
                 known.join(state);
             };
-            let mut observer = Observer { watched: Watched::ALL.0, until, visit };
+            let mut observer = Observer { watched: WatchedRegisters::ALL.0, until, visit };
             analysis.visit(range.clone(), &mut observer);
         }
         for (from, (to, state)) in &states {
@@ -476,7 +499,7 @@ impl<'e> Function<'e> {
     }
 
     /// Passes the facts at an address to `look`. `None` if no known path leads there.
-    pub fn at<T>(&mut self, address: u64, look: impl FnOnce(Facts<'_>) -> T) -> Option<T> {
+    pub fn at<T>(&mut self, address: u64, look: impl FnOnce(KnownFacts<'_>) -> T) -> Option<T> {
         let (mut look, mut found) = (Some(look), None);
         // The instruction that contains the address may start before it.
         let from = address.saturating_sub(LONGEST);

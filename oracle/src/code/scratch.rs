@@ -2,8 +2,8 @@
 
 use super::block::Block;
 use super::effect::Effect;
-use super::queue::Queue;
 use super::step::Step;
+use super::worklist::Worklist;
 
 /// The maximum size in bytes of a function whose memory is kept.
 const LARGEST: usize = 1 << 16;
@@ -12,21 +12,21 @@ const MOST: usize = 4;
 
 /// The memory of analyses that are no longer needed, for the next ones.
 #[derive(Default)]
-pub(super) struct Scratch {
-    spare: Vec<Buffers>,
-    queue: Queue,
+pub(super) struct ScratchBuffers {
+    spare: Vec<AnalysisBuffers>,
+    worklist: Worklist,
 }
 
 /// The memory of an analysis.
 #[derive(Default)]
-pub(super) struct Buffers {
-    pub(super) lists: Lists,
+pub(super) struct AnalysisBuffers {
+    pub(super) lists: GraphBuffers,
     pub(super) blocks: Vec<Option<Block>>,
 }
 
 /// The instructions of a function.
 #[derive(Debug, Default)]
-pub(super) struct Lists {
+pub(super) struct GraphBuffers {
     /// For each byte, the instruction that starts there.
     pub(super) index: Vec<u32>,
     pub(super) steps: Vec<Step>,
@@ -35,20 +35,20 @@ pub(super) struct Lists {
     pub(super) blocks: Vec<u32>,
 }
 
-impl Scratch {
+impl ScratchBuffers {
     /// Empty buffers, which were used before if there are any.
-    pub(super) fn take(&mut self) -> Buffers {
+    pub(super) fn take(&mut self) -> AnalysisBuffers {
         self.spare.pop().unwrap_or_default()
     }
 
     /// An empty queue.
-    pub(super) fn queue(&mut self) -> &mut Queue {
-        self.queue.clear();
-        &mut self.queue
+    pub(super) fn worklist(&mut self) -> &mut Worklist {
+        self.worklist.clear();
+        &mut self.worklist
     }
 
     /// Keeps buffers for the next function.
-    pub(super) fn keep(&mut self, mut buffers: Buffers) {
+    pub(super) fn keep(&mut self, mut buffers: AnalysisBuffers) {
         if self.spare.len() >= MOST || buffers.lists.index.capacity() > LARGEST {
             return;
         }

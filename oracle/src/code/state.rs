@@ -1,83 +1,84 @@
-//! What is known about registers and the stack before an instruction.
+//! The abstract state before an instruction, and the transfer functions of effects on it.
 
 use sframe_validator::Abi;
 
-use super::effect::{Condition, Effect, NONE, Number, REGISTERS, Registers};
-use super::slots::Slots;
-use super::table::Tables;
-use super::value::{Base, Distance, Packed, Place, Value};
+use super::effect::{Condition, Effect, NO_REGISTER, REGISTERS, RegisterNumber, RegisterSet};
+use super::jump_table::JumpTables;
+use super::stack::AbstractStack;
+use super::value::{AbstractValue, Base, BasedAddress, PackedValue, ScaledIndex};
 
-/// The highest number that is not kept in loops. Jump tables, whose addresses are kept, come after the headers of the file: 64
-/// bytes, and 56 for each segment.
-const MOST_COUNTED: u64 = 0xff;
+/// The highest constant that widening drops. Jump tables, whose addresses are kept, come after the headers of the file: 64 bytes, and
+/// 56 for each segment.
+const MAX_COUNTER: u64 = 0xff;
 
 /// The size of AMD64's red zone in bytes (psABI 3.2.2). AArch64 has none (AAPCS64 6.4.5.1).
 const RED_ZONE: i64 = 128;
 
 /// The number of Linux's `clone3`, the same on all machines.
-const CLONE3: Value = Value::Constant(435);
+const CLONE3: AbstractValue = AbstractValue::Constant(435);
 
-/// What is known before an instruction.
+/// An abstract state: a value for each register, and the stack. It stands for all concrete states for which what it says is true.
 #[derive(Clone, Debug)]
-pub(super) struct State {
+pub(super) struct AbstractState {
     /// The value of SP at the entry.
-    top: Packed,
-    sp: Number,
-    ra: Number,
+    entry_sp: PackedValue,
+    sp: RegisterNumber,
+    ra: RegisterNumber,
     /// SP, FP and RA.
-    frame: Registers,
+    frame: RegisterSet,
     /// The number of bytes below SP that signal handlers leave alone.
     pub(super) red_zone: i64,
-    registers: [Packed; REGISTERS],
-    /// The registers about which something is known.
-    known: Registers,
+    registers: [PackedValue; REGISTERS],
+    /// The registers whose values are not the top.
+    known: RegisterSet,
     /// The registers that were written in the block.
-    written: Registers,
+    written: RegisterSet,
     /// A call within the function leads here: CFI may describe the frame of that call, or the one that it was made in.
-    pub(super) is_local: bool,
-    pub(super) slots: Slots,
-    /// What the last comparison compared.
+    pub(super) is_in_local_call: bool,
+    pub(super) stack: AbstractStack,
+    /// The operands of the last comparison, whose result the flags hold.
     compared: Compared,
-    /// The registers that were compared, and [`Registers::COMPARED`] if there are any.
-    in_comparison: Registers,
+    /// The registers that were compared, and [`RegisterSet::COMPARED`] if there are any.
+    in_comparison: RegisterSet,
 }
 
-/// What was compared.
+/// The operands of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Compared {
     #[default]
     Nothing,
-    Registers(Number, Number),
-    Number(Number, u32),
+    Registers(RegisterNumber, RegisterNumber),
+    Number(RegisterNumber, u32),
 }
 
 /// The number of a register of the machine.
-pub(super) fn number(register: sframe_validator::unwind::Register) -> Number {
-    u8::try_from(register.0).unwrap_or(NONE)
+pub(super) fn number(register: sframe_validator::unwind::Register) -> RegisterNumber {
+    u8::try_from(register.0).unwrap_or(NO_REGISTER)
 }
 
 /// How many registers hold whole numbers or addresses, SP among them: those with the lowest numbers. What instructions do
 /// to others is not followed.
-const fn general_registers(abi: Abi) -> Number {
+const fn general_registers(abi: Abi) -> RegisterNumber {
     if abi.is_aarch64() { 32 } else { 16 }
 }
 
-impl State {
+impl AbstractState {
     /// The state at the entry of a function. On AMD64 the return address is on top of the stack (psABI 3.2.2).
-    pub(super) fn entry(abi: Abi) -> State {
-        let (mut registers, mut known) = ([Packed::UNKNOWN; REGISTERS], Registers::default());
+    pub(super) fn entry(abi: Abi) -> AbstractState {
+        let (mut registers, mut known) =
+            ([PackedValue::UNKNOWN; REGISTERS], RegisterSet::default());
         for (number, value) in (0..general_registers(abi)).zip(&mut registers) {
-            *value = Value::Entry(number).into();
-            known = known.with(Registers::of(number));
+            *value = AbstractValue::Entry(number).into();
+            known = known.with(RegisterSet::of(number));
         }
         let (sp, ra) = (number(abi.sp()), number(abi.ra()));
-        let frame = [sp, number(abi.fp()), ra].map(Registers::of);
-        let frame = frame.into_iter().fold(Registers::default(), Registers::with);
+        let frame = [sp, number(abi.fp()), ra].map(RegisterSet::of);
+        let frame = frame.into_iter().fold(RegisterSet::default(), RegisterSet::with);
         let pushed = i32::from(abi.fixed_ra_offset());
-        let top = Packed::from(Value::cfa(pushed));
-        let (written, slots, compared, in_comparison) = Default::default();
-        let mut state = State {
-            top,
+        let entry_sp = PackedValue::from(AbstractValue::cfa(pushed));
+        let (written, stack, compared, in_comparison) = Default::default();
+        let mut state = AbstractState {
+            entry_sp,
             sp,
             ra,
             frame,
@@ -85,52 +86,52 @@ impl State {
             registers,
             known,
             written,
-            is_local: false,
-            slots,
+            is_in_local_call: false,
+            stack,
             compared,
             in_comparison,
         };
-        state.put(sp, top);
+        state.put(sp, entry_sp);
         if pushed != 0 {
-            state.slots.store(top, 8, Value::Entry(ra).into());
-            state.put(ra, Packed::UNKNOWN);
+            state.stack.store(entry_sp, 8, AbstractValue::Entry(ra).into());
+            state.put(ra, PackedValue::UNKNOWN);
         }
         state
     }
 
     /// Whether nothing but the function overwrites the 8 bytes at an address: they are not below the stack.
-    pub(super) fn protects(&self, address: Packed) -> bool {
+    pub(super) fn protects(&self, address: PackedValue) -> bool {
         address.distance_from(self.sp()).is_none_or(|distance| distance >= -self.red_zone)
     }
 
     /// What a register holds.
-    pub(super) fn get(&self, register: Number) -> Value {
+    pub(super) fn get(&self, register: RegisterNumber) -> AbstractValue {
         self.packed(register).into()
     }
 
     /// What a register holds, packed.
-    pub(super) fn packed(&self, register: Number) -> Packed {
-        self.registers.get(usize::from(register)).copied().unwrap_or(Packed::UNKNOWN)
+    pub(super) fn packed(&self, register: RegisterNumber) -> PackedValue {
+        self.registers.get(usize::from(register)).copied().unwrap_or(PackedValue::UNKNOWN)
     }
 
     #[inline]
-    fn set(&mut self, register: Number, value: Value) {
+    fn set(&mut self, register: RegisterNumber, value: AbstractValue) {
         self.put(register, value.into());
     }
 
     #[inline]
-    fn put(&mut self, register: Number, value: Packed) {
+    fn put(&mut self, register: RegisterNumber, value: PackedValue) {
         self.learn(register, value);
-        if self.in_comparison.meet(Registers::of(register)) {
+        if self.in_comparison.meet(RegisterSet::of(register)) {
             self.compare(Compared::Nothing);
         }
     }
 
-    /// Replaces what is known about the content of a register.
-    fn learn(&mut self, register: Number, value: Packed) {
+    /// Replaces the value of a register; comparisons of it keep their meaning.
+    fn learn(&mut self, register: RegisterNumber, value: PackedValue) {
         let Some(known) = self.registers.get_mut(usize::from(register)) else { return };
         *known = value;
-        let this = Registers::of(register);
+        let this = RegisterSet::of(register);
         self.written = self.written.with(this);
         self.known = match value.is_unknown() {
             true => self.known.without(this),
@@ -138,32 +139,32 @@ impl State {
         };
     }
 
-    /// Notes what was compared.
+    /// Replaces the operands of the last comparison.
     fn compare(&mut self, compared: Compared) {
         self.compared = compared;
         self.in_comparison = match compared {
-            Compared::Nothing => Registers::default(),
+            Compared::Nothing => RegisterSet::default(),
             Compared::Registers(a, b) => {
-                Registers::of(a).with(Registers::of(b)).with(Registers::COMPARED)
+                RegisterSet::of(a).with(RegisterSet::of(b)).with(RegisterSet::COMPARED)
             }
-            Compared::Number(a, _) => Registers::of(a).with(Registers::COMPARED),
+            Compared::Number(a, _) => RegisterSet::of(a).with(RegisterSet::COMPARED),
         };
     }
 
-    /// Whether effects on these registers may change anything: see [`Effect::subjects`].
+    /// Whether an effect with these subjects may change the state: see [`Effect::subjects`].
     #[inline]
-    pub(super) fn concerns(&self, subjects: Registers) -> bool {
-        subjects.meet(self.known.with(self.in_comparison).with(Registers::ALWAYS))
+    pub(super) fn concerns(&self, subjects: RegisterSet) -> bool {
+        subjects.meet(self.known.with(self.in_comparison).with(RegisterSet::ALWAYS))
     }
 
     /// What SP holds.
-    pub(super) fn sp(&self) -> Packed {
+    pub(super) fn sp(&self) -> PackedValue {
         self.packed(self.sp)
     }
 
     /// Forgets which registers were written.
     pub(super) fn start_block(&mut self) {
-        self.written = Registers::default();
+        self.written = RegisterSet::default();
     }
 
     /// Whether SP, FP or RA was written in the block, even with what it held before.
@@ -172,49 +173,55 @@ impl State {
     }
 
     /// The address `offset` bytes from the value of `base`; without a base, the offset itself.
-    fn address(&self, base: Number, offset: i32) -> Packed {
-        let base = if base == NONE { Value::Constant(0).into() } else { self.packed(base) };
+    fn address(&self, base: RegisterNumber, offset: i32) -> PackedValue {
+        let base =
+            if base == NO_REGISTER { AbstractValue::Constant(0).into() } else { self.packed(base) };
         base.plus(i64::from(offset))
     }
 
-    /// Applies the effects of an instruction.
+    /// Applies the transfer function of an instruction: its effects, one after the other.
     #[inline]
-    pub(super) fn apply_all(&mut self, effects: &[Effect], tables: &mut Tables) {
+    pub(super) fn apply_all(&mut self, effects: &[Effect], tables: &mut JumpTables) {
         for effect in effects {
             self.apply(*effect, tables);
         }
     }
 
-    pub(super) fn apply(&mut self, effect: Effect, tables: &mut Tables) {
+    /// Applies the transfer function of an effect.
+    pub(super) fn apply(&mut self, effect: Effect, tables: &mut JumpTables) {
         match effect {
             Effect::Copy { to, from, plus } => {
                 self.put(to, self.packed(from).plus(i64::from(plus)));
             }
-            Effect::Constant { to, value } => self.set(to, Value::Constant(value)),
+            Effect::Constant { to, value } => self.set(to, AbstractValue::Constant(value)),
             Effect::Clobber(set) => self.clobber(set),
             Effect::Forget => self.compare(Compared::Nothing),
             Effect::Narrow { to, from, most } => {
                 let value = match self.get(from) {
-                    Value::Constant(number) => Value::Constant(number & i64::from(most)),
-                    Value::AtMost(number) => Value::AtMost(number.min(most)),
-                    _ if most < u32::MAX => Value::AtMost(most),
-                    _ => Value::Unknown,
+                    AbstractValue::Constant(number) => {
+                        AbstractValue::Constant(number & i64::from(most))
+                    }
+                    AbstractValue::AtMost(number) => AbstractValue::AtMost(number.min(most)),
+                    _ if most < u32::MAX => AbstractValue::AtMost(most),
+                    _ => AbstractValue::Unknown,
                 };
                 self.set(to, value);
             }
             Effect::Extend { to, from } => {
                 let value = match self.get(from) {
-                    Value::Constant(number) => Value::Constant(number << 32 >> 32),
+                    AbstractValue::Constant(number) => AbstractValue::Constant(number << 32 >> 32),
                     // A number that is not negative remains as it is.
-                    Value::AtMost(most) if i32::try_from(most).is_ok() => Value::AtMost(most),
-                    Value::Element(element) => tables.extended(element),
-                    _ => Value::Unknown,
+                    AbstractValue::AtMost(most) if i32::try_from(most).is_ok() => {
+                        AbstractValue::AtMost(most)
+                    }
+                    AbstractValue::Element(element) => tables.extended(element),
+                    _ => AbstractValue::Unknown,
                 };
                 self.set(to, value);
             }
             Effect::Scale { to, index, size } => {
                 let most = self.get(index).most();
-                self.set(to, Value::Distance(Distance { size, most }));
+                self.set(to, AbstractValue::ScaledIndex(ScaledIndex { size, most }));
             }
             Effect::Add { to, a, b, shift, signed } => {
                 let sum = add(self.get(a), self.get(b), shift, signed, tables);
@@ -222,24 +229,24 @@ impl State {
             }
             Effect::Subtract { to, a, b } => {
                 let value = match self.get(b) {
-                    Value::Constant(number) => self.get(a).plus(number.wrapping_neg()),
-                    _ => Value::Unknown,
+                    AbstractValue::Constant(number) => self.get(a).plus(number.wrapping_neg()),
+                    _ => AbstractValue::Unknown,
                 };
                 self.set(to, value);
             }
-            Effect::Limit { to, most } => self.set(to, Value::AtMost(most)),
+            Effect::Limit { to, most } => self.set(to, AbstractValue::AtMost(most)),
             Effect::Align { register, place } => {
                 let base = Base::Aligned(place);
-                self.set(register, Value::Address(Place { base, offset: 0 }));
+                self.set(register, AbstractValue::Address(BasedAddress { base, offset: 0 }));
             }
             Effect::Load { to, base, offset } => {
                 let address = self.address(base, offset);
                 let value = match address.into() {
                     // A pointer in the file, which a jump may use.
-                    Value::Constant(address) => {
+                    AbstractValue::Constant(address) => {
                         tables.element(address.cast_unsigned(), 8, false, Some(0)).into()
                     }
-                    _ => self.slots.load(address),
+                    _ => self.stack.load(address),
                 };
                 self.put(to, value);
             }
@@ -249,21 +256,21 @@ impl State {
                     Some((start, most)) => {
                         tables.element(start.cast_unsigned(), size, signed, most)
                     }
-                    None => Value::Unknown,
+                    None => AbstractValue::Unknown,
                 };
                 self.set(to, value);
             }
             Effect::Store { from, base, offset, size } => {
-                self.slots.store(self.address(base, offset), size, self.packed(from));
+                self.stack.store(self.address(base, offset), size, self.packed(from));
             }
-            Effect::Fill { base } => self.slots.fill(self.packed(base)),
+            Effect::Fill { base } => self.stack.fill(self.packed(base)),
             Effect::Call(set) => {
                 self.clobber(set);
-                self.slots.lose_below(self.sp());
+                self.stack.lose_below(self.sp());
             }
             Effect::SystemCall { number, clone, clobbers } => {
-                if [Value::Constant(clone.into()), CLONE3].contains(&self.get(number)) {
-                    self.set(self.sp, Value::Unknown);
+                if [AbstractValue::Constant(clone.into()), CLONE3].contains(&self.get(number)) {
+                    self.set(self.sp, AbstractValue::Unknown);
                 }
                 self.clobber(clobbers);
             }
@@ -271,32 +278,34 @@ impl State {
             Effect::CompareNumber { a, number } => self.compare(Compared::Number(a, number)),
             Effect::Sign(key) => {
                 let signed = match self.get(self.ra) {
-                    Value::Entry(register) if register == self.ra => Value::Signed(key),
-                    _ => Value::Unknown,
+                    AbstractValue::Entry(register) if register == self.ra => {
+                        AbstractValue::Signed(key)
+                    }
+                    _ => AbstractValue::Unknown,
                 };
                 self.set(self.ra, signed);
             }
             Effect::Authenticate(key) => {
                 let plain = match self.get(self.ra) {
-                    Value::Signed(with) if with == key => Value::Entry(self.ra),
-                    _ => Value::Unknown,
+                    AbstractValue::Signed(with) if with == key => AbstractValue::Entry(self.ra),
+                    _ => AbstractValue::Unknown,
                 };
                 self.set(self.ra, plain);
             }
             Effect::Strip => {
-                if let Value::Signed(_) = self.get(self.ra) {
-                    self.set(self.ra, Value::Entry(self.ra));
+                if let AbstractValue::Signed(_) = self.get(self.ra) {
+                    self.set(self.ra, AbstractValue::Entry(self.ra));
                 }
             }
         }
     }
 
     fn clobber(&mut self, set: u32) {
-        let set = Registers::of_set(set);
+        let set = RegisterSet::of_set(set);
         let mut rest = set.and(self.known);
         while let Some(register) = rest.pop() {
             if let Some(known) = self.registers.get_mut(usize::from(register)) {
-                *known = Packed::UNKNOWN;
+                *known = PackedValue::UNKNOWN;
             }
         }
         self.known = self.known.without(set);
@@ -306,7 +315,7 @@ impl State {
         }
     }
 
-    /// Whether a conditional branch says something about the numbers compared.
+    /// Whether a conditional branch refines the state.
     pub(super) const fn learns_from(&self, condition: Condition) -> bool {
         match condition {
             Condition::Equal | Condition::NotEqual => {
@@ -317,7 +326,7 @@ impl State {
         }
     }
 
-    /// Adds what a conditional branch says about the numbers compared. Returns whether it can go this way.
+    /// Refines the state by the condition of a branch. Returns whether control can go this way.
     pub(super) fn refine(&mut self, condition: Condition, is_taken: bool) -> bool {
         match (condition, is_taken) {
             (Condition::Equal, true) | (Condition::NotEqual, false) => return self.equal(),
@@ -333,12 +342,14 @@ impl State {
     fn equal(&mut self) -> bool {
         let Compared::Registers(a, b) = self.compared else { return true };
         match (self.get(a), self.get(b)) {
-            (Value::Address(a), Value::Address(b)) => a.base != b.base || a.offset == b.offset,
-            (known @ Value::Address(_), Value::Unknown) => {
+            (AbstractValue::Address(a), AbstractValue::Address(b)) => {
+                a.base != b.base || a.offset == b.offset
+            }
+            (known @ AbstractValue::Address(_), AbstractValue::Unknown) => {
                 self.set(b, known);
                 true
             }
-            (Value::Unknown, known @ Value::Address(_)) => {
+            (AbstractValue::Unknown, known @ AbstractValue::Address(_)) => {
                 self.set(a, known);
                 true
             }
@@ -351,14 +362,17 @@ impl State {
     fn at_most(&mut self, less: bool) {
         let Compared::Number(register, number) = self.compared else { return };
         let Some(most) = number.checked_sub(u32::from(less)) else { return };
-        if matches!(self.get(register), Value::Unknown | Value::Entry(_) | Value::AtMost(_)) {
-            self.set(register, Value::AtMost(most));
+        if matches!(
+            self.get(register),
+            AbstractValue::Unknown | AbstractValue::Entry(_) | AbstractValue::AtMost(_)
+        ) {
+            self.set(register, AbstractValue::AtMost(most));
         }
     }
 
-    /// Keeps only what is also true in `other`. Returns whether something was lost.
-    pub(super) fn join(&mut self, other: &State) -> bool {
-        let mut changed = self.slots.join(&other.slots);
+    /// Joins another state: keeps only what is also true in `other`. Returns whether the state changed.
+    pub(super) fn join(&mut self, other: &AbstractState) -> bool {
+        let mut changed = self.stack.join(&other.stack);
         let mut rest = self.known;
         while let Some(register) = rest.pop() {
             let (value, other) = (self.packed(register), other.packed(register));
@@ -372,8 +386,8 @@ impl State {
             self.compare(Compared::Nothing);
             changed = true;
         }
-        changed |= other.is_local && !self.is_local;
-        self.is_local |= other.is_local;
+        changed |= other.is_in_local_call && !self.is_in_local_call;
+        self.is_in_local_call |= other.is_in_local_call;
         changed
     }
 
@@ -381,55 +395,56 @@ impl State {
     pub(super) fn is_at_entry(&self, abi: Abi) -> bool {
         let fp = number(abi.fp());
         let ra_is_kept = match abi.fixed_ra_offset() {
-            0 => self.get(self.ra) == Value::Entry(self.ra),
+            0 => self.get(self.ra) == AbstractValue::Entry(self.ra),
             _ => true,
         };
-        self.sp() == self.top && self.get(fp) == Value::Entry(fp) && ra_is_kept
+        self.sp() == self.entry_sp && self.get(fp) == AbstractValue::Entry(fp) && ra_is_kept
     }
 
     /// Whether the state may be that at the function's entry: registers of which nothing is known may be unchanged.
     pub(super) fn may_be_at_entry(&self, abi: Abi) -> bool {
-        let may_hold = |register: Number| {
+        let may_hold = |register: RegisterNumber| {
             let value = self.get(register);
-            value == Value::Unknown || value == Value::Entry(register)
+            value == AbstractValue::Unknown || value == AbstractValue::Entry(register)
         };
-        self.sp() == self.top
+        self.sp() == self.entry_sp
             && may_hold(number(abi.fp()))
             && (abi.fixed_ra_offset() != 0 || may_hold(self.ra))
     }
 
-    /// Forgets which registers still hold the caller's values. SP, a frame pointer and what was saved stay known: code
+    /// Forgets which registers still hold their entry values. SP, a frame pointer and what was saved stay known: code
     /// that is entered from several places finds the same frame.
-    pub(super) fn forget_callers(&mut self) {
+    pub(super) fn forget_entry_values(&mut self) {
         let mut rest = self.known;
         while let Some(register) = rest.pop() {
-            if self.packed(register).is_callers() {
-                self.learn(register, Packed::UNKNOWN);
+            if self.packed(register).is_entry_value() {
+                self.learn(register, PackedValue::UNKNOWN);
             }
         }
     }
 
-    /// Forgets what a loop rarely preserves and unwinding rarely needs: small numbers, the content of the caller's registers other
-    /// than FP and RA, and the last comparison. Otherwise the loop is executed again when the jump back loses them.
+    /// Widens the state at the head of a loop: forgets at once what a loop rarely preserves and unwinding rarely needs, so that the back
+    /// edge does not take it away step by step. These are small constants, entry values other than those of FP and RA, and the last
+    /// comparison.
     pub(super) fn widen(&mut self) {
         let mut rest = self.known.without(self.frame);
         while let Some(register) = rest.pop() {
             let is_kept = match self.get(register) {
-                Value::Entry(entry) => self.frame.meet(Registers::of(entry)),
-                Value::Constant(number) => number.unsigned_abs() > MOST_COUNTED,
+                AbstractValue::Entry(entry) => self.frame.meet(RegisterSet::of(entry)),
+                AbstractValue::Constant(number) => number.unsigned_abs() > MAX_COUNTER,
                 _ => true,
             };
             if !is_kept {
-                self.learn(register, Packed::UNKNOWN);
+                self.learn(register, PackedValue::UNKNOWN);
             }
         }
         self.compare(Compared::Nothing);
     }
 
-    /// Whether there is anything to be forgotten in this way.
-    pub(super) fn holds_callers(&self) -> bool {
+    /// Whether a register still holds an entry value.
+    pub(super) fn holds_entry_values(&self) -> bool {
         let mut rest = self.known;
-        core::iter::from_fn(|| rest.pop()).any(|register| self.packed(register).is_callers())
+        core::iter::from_fn(|| rest.pop()).any(|register| self.packed(register).is_entry_value())
     }
 
     /// Removes bytes from the stack.
@@ -439,34 +454,35 @@ impl State {
 
     /// Whether more was removed from the stack than the function stored there.
     pub(super) fn is_above_entry(&self) -> bool {
-        match (self.sp().place(), self.top.place()) {
-            (Some(sp), Some(top)) => sp.base == top.base && sp.offset > top.offset,
+        match (self.sp().address(), self.entry_sp.address()) {
+            (Some(sp), Some(entry)) => sp.base == entry.base && sp.offset > entry.offset,
             _ => false,
         }
     }
 
     /// Whether the stack is as at the entry, as far as that is known.
     pub(super) fn can_return(&self) -> bool {
-        match self.sp().place() {
-            Some(Place { base: Base::Cfa, .. }) => self.sp() == self.top,
+        match self.sp().address() {
+            Some(BasedAddress { base: Base::Cfa, .. }) => self.sp() == self.entry_sp,
             _ => true,
         }
     }
 
     /// Whether the distance from SP or FP to the CFA is known.
     pub(super) fn has_frame(&self, abi: Abi) -> bool {
-        let is_in_frame =
-            |value: Packed| matches!(value.place(), Some(Place { base: Base::Cfa, .. }));
+        let is_in_frame = |value: PackedValue| {
+            matches!(value.address(), Some(BasedAddress { base: Base::Cfa, .. }))
+        };
         is_in_frame(self.sp()) || is_in_frame(self.packed(number(abi.fp())))
     }
 
-    /// Whether the stack pointers certainly differ, so that no correct program comes to a place in both states. Other
+    /// Whether the stack pointers certainly differ, so that no correct program comes to an instruction in both states. Other
     /// registers may differ: FP can hold anything once it is saved.
-    pub(super) fn contradicts(&self, other: &State) -> bool {
+    pub(super) fn contradicts(&self, other: &AbstractState) -> bool {
         if self.sp() == other.sp() {
             return false;
         }
-        match (self.sp().place(), other.sp().place()) {
+        match (self.sp().address(), other.sp().address()) {
             (Some(a), Some(b)) => a.base == b.base && a.offset != b.offset,
             _ => false,
         }
@@ -474,27 +490,38 @@ impl State {
 }
 
 /// The start of the array that has an element of `size` bytes at `base + index * scale`, and the element's maximum index.
-fn array(base: Value, index: Value, scale: u8, size: u8) -> Option<(i64, Option<u32>)> {
+fn array(
+    base: AbstractValue,
+    index: AbstractValue,
+    scale: u8,
+    size: u8,
+) -> Option<(i64, Option<u32>)> {
     match (base, index) {
-        (Value::Constant(start), Value::Distance(distance))
-        | (Value::Distance(distance), Value::Constant(start))
+        (AbstractValue::Constant(start), AbstractValue::ScaledIndex(distance))
+        | (AbstractValue::ScaledIndex(distance), AbstractValue::Constant(start))
             if scale == 1 && distance.size == size =>
         {
             Some((start, distance.most))
         }
-        (Value::Constant(start), _) if scale == size => Some((start, index.most())),
+        (AbstractValue::Constant(start), _) if scale == size => Some((start, index.most())),
         _ => None,
     }
 }
 
-fn add(a: Value, b: Value, shift: u8, signed: bool, tables: &mut Tables) -> Value {
+fn add(
+    a: AbstractValue,
+    b: AbstractValue,
+    shift: u8,
+    signed: bool,
+    tables: &mut JumpTables,
+) -> AbstractValue {
     match (a, b) {
-        (Value::Constant(base), Value::Element(table))
-        | (Value::Element(table), Value::Constant(base)) => {
+        (AbstractValue::Constant(base), AbstractValue::Element(table))
+        | (AbstractValue::Element(table), AbstractValue::Constant(base)) => {
             tables.target(table, base.cast_unsigned(), shift, signed)
         }
-        (value, Value::Constant(number)) if shift == 0 => value.plus(number),
-        (Value::Constant(number), value) if shift == 0 => value.plus(number),
-        _ => Value::Unknown,
+        (value, AbstractValue::Constant(number)) if shift == 0 => value.plus(number),
+        (AbstractValue::Constant(number), value) if shift == 0 => value.plus(number),
+        _ => AbstractValue::Unknown,
     }
 }

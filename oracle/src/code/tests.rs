@@ -17,19 +17,19 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
 use super::amd64::Amd64;
-use super::effect::{Decoder, Effect, Next, Registers};
+use super::context::{Entry, EntryKind, Exceptions, FileContext, Fragment};
+use super::effect::{ControlFlow, Decoder, Effect, RegisterSet};
 use super::fixpoint::{Analysis, Observer};
-use super::scratch::Scratch;
-use super::state::State;
-use super::statement::{Facts, Truth};
-use super::surroundings::{By, Entry, Exceptions, Part, Surroundings};
-use super::table::number_of;
+use super::judgement::{KnownFacts, Truth};
+use super::jump_table::number_of;
+use super::scratch::ScratchBuffers;
+use super::state::AbstractState;
 use crate::cfi::LandingPad;
 
-/// The surroundings of a function that starts at 0x1000.
+/// The context of a function that starts at 0x1000.
 #[derive(Default)]
 struct Alone<'c> {
-    /// Data at 0x2000, and the next place after it that is referred to.
+    /// Data at 0x2000, and the next address after it that is referred to.
     data: &'c [u8],
     next_referenced: u64,
     /// Another function, at 0x3000.
@@ -43,7 +43,7 @@ struct Alone<'c> {
     executed: Cell<usize>,
 }
 
-impl<'c> Surroundings<'c> for Alone<'c> {
+impl<'c> FileContext<'c> for Alone<'c> {
     fn abi(&self) -> Abi {
         self.abi.unwrap_or(Abi::Amd64)
     }
@@ -61,24 +61,24 @@ impl<'c> Surroundings<'c> for Alone<'c> {
         self.next_referenced
     }
 
-    fn part(&self, address: u64) -> Option<Part<'c>> {
-        let part = Part { start: 0x3000, code: self.other };
-        part.offset(address).map(|_| part)
+    fn fragment(&self, address: u64) -> Option<Fragment<'c>> {
+        let fragment = Fragment { start: 0x3000, code: self.other };
+        fragment.offset(address).map(|_| fragment)
     }
 
-    fn is_part_of_functions(&self, address: u64) -> bool {
-        self.part(address).is_some()
+    fn is_presumed_fragment(&self, address: u64) -> bool {
+        self.fragment(address).is_some()
     }
 
-    fn exceptions(&self, part: &Part<'c>) -> Exceptions {
-        if part.start == 0x1000 { self.exceptions.clone() } else { Exceptions::default() }
+    fn exceptions(&self, fragment: &Fragment<'c>) -> Exceptions {
+        if fragment.start == 0x1000 { self.exceptions.clone() } else { Exceptions::default() }
     }
 
     fn number(&self, _: u64, bytes: &[u8]) -> Option<u64> {
         number_of(bytes)
     }
 
-    fn relocate(&self, _: u64, _: u8, next: Next, _: &mut [Effect]) -> Next {
+    fn relocate(&self, _: u64, _: u8, next: ControlFlow, _: &mut [Effect]) -> ControlFlow {
         next
     }
 
@@ -99,24 +99,28 @@ impl<'c> Surroundings<'c> for Alone<'c> {
 /// The analysis of a function at 0x1000 that is entered in these ways.
 fn analysis_from<'c>(
     code: &'c [u8],
-    entries: &[(u64, By)],
+    entries: &[(u64, EntryKind)],
     decoder: &mut impl Decoder<'c>,
     alone: &Alone<'c>,
 ) -> Analysis<'c> {
-    let entries = entries.iter().map(|(address, by)| Entry { address: *address, by: *by });
-    let part = Part { start: 0x1000, code };
-    Analysis::compute(part, entries.collect(), decoder, alone, &mut Scratch::default())
+    let entries = entries.iter().map(|(address, kind)| Entry { address: *address, kind: *kind });
+    let fragment = Fragment { start: 0x1000, code };
+    Analysis::compute(fragment, entries.collect(), decoder, alone, &mut ScratchBuffers::default())
 }
 
 fn analysis<'c>(code: &'c [u8], alone: &Alone<'c>) -> Analysis<'c> {
-    analysis_from(code, &[(0x1000, By::Presumption)], &mut Amd64::new(), alone)
+    analysis_from(code, &[(0x1000, EntryKind::Presumed)], &mut Amd64::new(), alone)
 }
 
 /// Passes each instruction in a range that is reached to `visit`, with the state before it.
-fn visit(analysis: &mut Analysis<'_>, range: Range<u64>, mut visit: impl FnMut(u64, &State)) {
+fn visit(
+    analysis: &mut Analysis<'_>,
+    range: Range<u64>,
+    mut visit: impl FnMut(u64, &AbstractState),
+) {
     let until = |start: u64| start + 1;
-    let visit = |start: u64, _: u64, state: &State| visit(start, state);
-    analysis.visit(range, &mut Observer { watched: Registers::ALL, until, visit });
+    let visit = |start: u64, _: u64, state: &AbstractState| visit(start, state);
+    analysis.visit(range, &mut Observer { watched: RegisterSet::ALL, until, visit });
 }
 
 /// What is known before each instruction that is reached: its address minus 0x1000, the CFA, and the rule for RBP (`u` if
@@ -124,7 +128,7 @@ fn visit(analysis: &mut Analysis<'_>, range: Range<u64>, mut visit: impl FnMut(u
 fn listing(code: &[u8], alone: &Alone<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     visit(&mut analysis(code, alone), 0..u64::MAX, |address, state| {
-        let known = Facts { state, abi: Abi::Amd64 }.known();
+        let known = KnownFacts { state, abi: Abi::Amd64 }.proven_row();
         let cfa = match known.cfa {
             Some(Cfa::RegisterOffset { register: Register(7), offset }) => format!("rsp+{offset}"),
             Some(Cfa::RegisterOffset { register: Register(6), offset }) => format!("rbp+{offset}"),
@@ -271,8 +275,8 @@ fn frames_of_a_realigned_stack_are_checked() {
     };
     let mut found = Vec::new();
     visit(&mut analysis(REALIGNED, &Alone::default()), 0x1017..0x1018, |_, state| {
-        let facts = Facts { state, abi: Abi::Amd64 };
-        found.push((facts.check(&frame(-8)).whole(), facts.check(&frame(-16)).whole()));
+        let facts = KnownFacts { state, abi: Abi::Amd64 };
+        found.push((facts.judge(&frame(-8)).whole(), facts.judge(&frame(-16)).whole()));
     });
     assert_eq!(found, [(Truth::Proven, Truth::Unknown)]);
 }
@@ -371,7 +375,7 @@ fn values_from_other_memory_prove_nothing() {
     for code in [b"\x48\x8b\x2d\xf9\x0f\x00\x00\xc3".as_slice(), b"\x48\x8b\x2c\x08\xc3"] {
         let mut truths = Vec::new();
         visit(&mut analysis(code, &Alone::default()), 0..u64::MAX, |_, state| {
-            truths.push(Facts { state, abi: Abi::Amd64 }.check(&unchanged).fp);
+            truths.push(KnownFacts { state, abi: Abi::Amd64 }.judge(&unchanged).fp);
         });
         assert_eq!(truths, [Truth::Proven, Truth::Unknown]);
     }

@@ -2,7 +2,7 @@
 
 use super::fixpoint::Analysis;
 use super::program::{Budget, Function};
-use super::scratch::Scratch;
+use super::scratch::ScratchBuffers;
 
 /// What is kept from one function to the next: memory, and the last analysis, for which the parts of a function ask if they are
 /// examined right after it. It changes no results.
@@ -12,7 +12,7 @@ pub struct Workspace<'e> {
     last: Option<(usize, Analysis<'e>)>,
     /// How many blocks may be executed, if that is not for the file as a whole.
     budget: Option<Budget>,
-    pub(super) scratch: Scratch,
+    pub(super) scratch: ScratchBuffers,
 }
 
 impl<'e> Workspace<'e> {

@@ -2,53 +2,53 @@
 
 use super::round::Round;
 use crate::code::block::Block;
-use crate::code::queue::{Edge, Origin};
-use crate::code::state::State;
-use crate::code::surroundings::Surroundings;
+use crate::code::context::FileContext;
+use crate::code::state::AbstractState;
+use crate::code::worklist::{Assumption, Edge};
 
-impl<'c, S: Surroundings<'c>> Round<'_, 'c, S> {
+impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
     /// Enters a block in a state, without what other code that may enter it need not preserve.
-    pub(super) fn enter(&mut self, edge: Edge, state: &State) {
-        let is_open = self.analysis.is_open && !matches!(edge.origin, Origin::Presumed(_));
-        if is_open && state.holds_callers() {
+    pub(super) fn enter(&mut self, edge: Edge, state: &AbstractState) {
+        let is_open = self.analysis.is_open && !matches!(edge.assumption, Assumption::Entry(_));
+        if is_open && state.holds_entry_values() {
             let mut state = state.clone();
-            state.forget_callers();
+            state.forget_entry_values();
             return self.join(edge, &state);
         }
         self.join(edge, state);
     }
 
     /// Joins exactly this state to that of a block, which is executed (again) if that changes it.
-    pub(super) fn join(&mut self, edge: Edge, state: &State) {
-        let listing = &mut self.analysis.listing;
+    pub(super) fn join(&mut self, edge: Edge, state: &AbstractState) {
+        let graph = &mut self.analysis.graph;
         let block = usize::try_from(edge.to).ok().and_then(|to| self.analysis.blocks.get_mut(to));
         let Some(place) = block else { return };
         let Some(block) = place else {
             let mut state = state.clone();
-            if listing.starts_loop(edge.to) {
+            if graph.starts_loop(edge.to) {
                 state.widen();
             }
-            *place = Some(Block::entered(edge.origin, state));
-            return self.queue.push(listing.block_address(edge.to), edge.to);
+            *place = Some(Block::entered(edge.assumption, state));
+            return self.worklist.push(graph.block_address(edge.to), edge.to);
         };
-        let origin = block.origin;
+        let assumption = block.assumption;
         if block.state.contradicts(state) {
             // One of both ways is wrong: a call does not return, or an entry is none.
-            match origin.max(edge.origin) {
-                Origin::Jump => {}
-                Origin::Call(call) => {
-                    self.discovery.is_refuted |= listing.end_at(call);
+            match assumption.max(edge.assumption) {
+                Assumption::Nothing => {}
+                Assumption::CallReturns(call) => {
+                    self.discovery.is_refuted |= graph.mark_no_return(call);
                     return;
                 }
-                Origin::Presumed(entry) => {
+                Assumption::Entry(entry) => {
                     self.discovery.is_refuted |= self.progress.refuted_entries.insert(entry);
                     return;
                 }
             }
         }
-        block.origin = origin.min(edge.origin);
+        block.assumption = assumption.min(edge.assumption);
         if block.state.join(state) {
-            self.queue.push(listing.block_address(edge.to), edge.to);
+            self.worklist.push(graph.block_address(edge.to), edge.to);
         }
     }
 }

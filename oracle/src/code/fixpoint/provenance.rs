@@ -4,9 +4,9 @@ use core::ops::Range;
 
 use super::Analysis;
 use super::replay::Observer;
-use crate::code::effect::{Next, Registers};
-use crate::code::state::State;
-use crate::code::statement::{Facts, Known};
+use crate::code::effect::{ControlFlow, RegisterSet};
+use crate::code::judgement::{KnownFacts, ProvenRow};
+use crate::code::state::AbstractState;
 
 /// The maximum distance in bytes of an instruction from the one before which the frame is as it left it.
 const FARTHEST: u64 = 256;
@@ -47,24 +47,27 @@ impl Analysis<'_> {
 
     /// The instructions in a range that are reached, in the order of addresses.
     fn reached_in(&mut self, range: Range<u64>) -> Vec<Reached> {
-        let (mut reached, mut last, abi) = (Vec::new(), None::<Known>, self.abi);
+        let (mut reached, mut last, abi) = (Vec::new(), None::<ProvenRow>, self.abi);
         let one = |start: u64| start.saturating_add(1);
-        let visit = |start: u64, end: u64, state: &State| {
-            let known = Facts { state, abi }.known();
+        let visit = |start: u64, end: u64, state: &AbstractState| {
+            let known = KnownFacts { state, abi }.proven_row();
             reached.push(Reached { start, end, is_changed: last != Some(known) });
             last = Some(known);
         };
-        self.visit(range, &mut Observer { watched: Registers::ALL, until: one, visit });
+        self.visit(range, &mut Observer { watched: RegisterSet::ALL, until: one, visit });
         reached
     }
 
     /// Whether execution may continue after the instruction at an address.
     fn goes_on(&self, address: u64) -> bool {
-        let step = self.listing.step_at(address).and_then(|step| self.listing.step(step));
+        let step = self.graph.step_at(address).and_then(|step| self.graph.step(step));
         step.is_some_and(|step| match step.next {
-            Next::Following | Next::Branch(..) => true,
-            Next::Call(_) | Next::IndirectCall => !step.is_final,
-            Next::Jump(_) | Next::Indirect(_) | Next::Return | Next::Stop => false,
+            ControlFlow::Following | ControlFlow::Branch(..) => true,
+            ControlFlow::Call(_) | ControlFlow::IndirectCall => !step.never_returns,
+            ControlFlow::Jump(_)
+            | ControlFlow::Indirect(_)
+            | ControlFlow::Return
+            | ControlFlow::Stop => false,
         })
     }
 }

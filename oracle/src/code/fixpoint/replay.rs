@@ -2,25 +2,25 @@
 
 use std::ops::Range;
 
-use super::{Analysis, Progress, stay};
+use super::{Analysis, Progress, fall_through};
 use crate::code::block::Block;
-use crate::code::effect::{Next, Registers};
-use crate::code::state::State;
-use crate::code::statement::Watched;
-use crate::code::step::{NONE, Step};
+use crate::code::effect::{ControlFlow, RegisterSet};
+use crate::code::judgement::WatchedRegisters;
+use crate::code::state::AbstractState;
+use crate::code::step::{NO_INDEX, Step};
 
 impl Analysis<'_> {
     /// The reached blocks by address, or nothing if the function was not understood.
     pub(super) fn reached(&self, progress: &Progress) -> Vec<(u64, u32)> {
-        if progress.is_unusual {
+        if progress.has_unusual_entry {
             return Vec::new();
         }
         let mut reached = Vec::with_capacity(self.blocks.len());
         for (number, _) in (0..).zip(&self.blocks).filter(|(_, block)| block.is_some()) {
-            reached.push((self.listing.block_address(number), number));
+            reached.push((self.graph.block_address(number), number));
         }
         reached.sort_unstable();
-        match self.listing.may_overlap() && self.overlap(&reached) {
+        match self.graph.may_overlap() && self.overlap(&reached) {
             true => Vec::new(),
             false => reached,
         }
@@ -31,9 +31,9 @@ impl Analysis<'_> {
     fn overlap(&self, blocks: &[(u64, u32)]) -> bool {
         let mut end = 0;
         for (_, block) in blocks {
-            let first = self.listing.first_step(*block).unwrap_or(NONE);
-            for (number, step) in (first..).zip(self.listing.steps_from(first)) {
-                if number != first && step.block != NONE {
+            let first = self.graph.first_step(*block).unwrap_or(NO_INDEX);
+            for (number, step) in (first..).zip(self.graph.steps_from(first)) {
+                if number != first && step.block != NO_INDEX {
                     break;
                 }
                 // A jump may skip the prefix of an instruction (glibc: `lock`), which ends at the same place.
@@ -41,9 +41,9 @@ impl Analysis<'_> {
                     return true;
                 }
                 end = step.end();
-                let goes_on =
-                    step.next.is_call() || matches!(step.next, Next::Following | Next::Branch(..));
-                if !goes_on || step.is_final || step.following != number.saturating_add(1) {
+                let goes_on = step.next.is_call()
+                    || matches!(step.next, ControlFlow::Following | ControlFlow::Branch(..));
+                if !goes_on || step.never_returns || step.following != number.saturating_add(1) {
                     break;
                 }
             }
@@ -55,10 +55,10 @@ impl Analysis<'_> {
     pub(in crate::code) fn visit<U, V>(&mut self, range: Range<u64>, observer: &mut Observer<U, V>)
     where
         U: FnMut(u64) -> u64,
-        V: FnMut(u64, u64, &State),
+        V: FnMut(u64, u64, &AbstractState),
     {
         let after = self.order.partition_point(|(address, _)| *address <= range.start);
-        let is_viewed = observer.watched == Watched::viewed(self.abi).0;
+        let is_viewed = observer.watched == WatchedRegisters::viewed(self.abi).0;
         let mut done = range.start;
         for index in after.saturating_sub(1)..self.order.len() {
             let Some((address, block)) = self.order.get(index).copied() else { return };
@@ -83,15 +83,15 @@ impl Analysis<'_> {
     ) -> u64
     where
         U: FnMut(u64) -> u64,
-        V: FnMut(u64, u64, &State),
+        V: FnMut(u64, u64, &AbstractState),
     {
         let mut run = Run { start: range.start, end: range.start, until: 0 };
-        let Some(first) = self.listing.first_step(block) else { return run.end };
+        let Some(first) = self.graph.first_step(block) else { return run.end };
         let Some(block) = self.block(block) else { return run.end };
         let mut state = block.state.clone();
         // The instructions of a block were decoded one after the other.
-        for (number, step) in (first..).zip(self.listing.steps_from(first)) {
-            if number != first && step.block != NONE || step.address >= range.end {
+        for (number, step) in (first..).zip(self.graph.steps_from(first)) {
+            if number != first && step.block != NO_INDEX || step.address >= range.end {
                 break;
             }
             if step.address >= run.end {
@@ -104,21 +104,21 @@ impl Analysis<'_> {
                 run.end = step.end();
             }
             if state.concerns(step.subjects) {
-                let effects = self.listing.effects(step);
+                let effects = self.graph.effects(step);
                 if effects.iter().any(|effect| effect.changes().meet(observer.watched)) {
                     run.finish(&state, observer);
                 }
                 state.apply_all(effects, &mut self.tables);
             }
             let goes_on = match step.next {
-                Next::Following => true,
-                Next::Branch(_, condition) => {
+                ControlFlow::Following => true,
+                ControlFlow::Branch(_, condition) => {
                     if self.is_open || state.learns_from(condition) {
                         run.finish(&state, observer);
                     }
-                    stay(self.is_open, &mut state, condition)
+                    fall_through(self.is_open, &mut state, condition)
                 }
-                Next::Call(_) | Next::IndirectCall => !step.is_final,
+                ControlFlow::Call(_) | ControlFlow::IndirectCall => !step.never_returns,
                 _ => false,
             };
             if !goes_on || step.following != number.saturating_add(1) {
@@ -139,10 +139,10 @@ impl Analysis<'_> {
     ) -> u64
     where
         U: FnMut(u64) -> u64,
-        V: FnMut(u64, u64, &State),
+        V: FnMut(u64, u64, &AbstractState),
     {
-        let first = self.listing.first_step(number).unwrap_or(NONE);
-        let mut rest = self.listing.steps_between(first, block.last);
+        let first = self.graph.first_step(number).unwrap_or(NO_INDEX);
+        let mut rest = self.graph.steps_between(first, block.last);
         let before = |steps: &[Step], end: u64| steps.partition_point(|step| step.address < end);
         rest = rest.get(..before(rest, range.end)).unwrap_or_default();
         rest = rest.get(before(rest, range.start)..).unwrap_or_default();
@@ -160,7 +160,7 @@ impl Analysis<'_> {
 /// Who wants to see a function's instructions.
 pub(in crate::code) struct Observer<U, V> {
     /// The registers about which a state is asked. Instructions that change nothing of them are passed as one run.
-    pub(in crate::code) watched: Registers,
+    pub(in crate::code) watched: RegisterSet,
     /// Returns the address at which the run that starts at an address has to end.
     pub(in crate::code) until: U,
     /// Gets the address of the first instruction of a run, the end of the last one, and a state. What it says about the `watched`
@@ -184,8 +184,8 @@ impl Run {
     /// Passes the run to the observer, unless it is empty. The next one starts at its end.
     fn finish<U>(
         &mut self,
-        state: &State,
-        observer: &mut Observer<U, impl FnMut(u64, u64, &State)>,
+        state: &AbstractState,
+        observer: &mut Observer<U, impl FnMut(u64, u64, &AbstractState)>,
     ) {
         if !self.is_empty() {
             (observer.visit)(self.start, self.end, state);

@@ -10,7 +10,7 @@ pub(super) fn analysis<'c>(code: &'c [u8], alone: &Alone<'c>) -> Analysis<'c> {
         abi: Some(Abi::Aarch64Little),
         ..Alone::default()
     };
-    analysis_from(code, &[(0x1000, By::Presumption)], &mut Aarch64::default(), &alone)
+    analysis_from(code, &[(0x1000, EntryKind::Presumed)], &mut Aarch64::default(), &alone)
 }
 
 /// What is known before each instruction that is reached: its address minus 0x1000, the CFA, and the rules for the return
@@ -21,7 +21,7 @@ fn listing(code: &[u32], alone: &Alone<'_>) -> Vec<String> {
     let abi = Abi::Aarch64Little;
     let mut lines = Vec::new();
     visit(&mut analysis(&code, alone), 0..u64::MAX, |address, state| {
-        let known = Facts { state, abi }.known();
+        let known = KnownFacts { state, abi }.proven_row();
         let cfa = match known.cfa {
             Some(Cfa::RegisterOffset { register: Register(31), offset }) => format!("sp+{offset}"),
             Some(Cfa::RegisterOffset { register: Register(29), offset }) => format!("x29+{offset}"),
@@ -192,7 +192,7 @@ fn large_frames_and_registers_that_are_overwritten() {
     );
 }
 
-/// Constants in X9 that SP is changed by: all bits of one, a shifted one, and two of which a part is unknown.
+/// Constants in X9 that SP is changed by: all bits of one, a shifted one, and two of which a fragment is unknown.
 #[test]
 fn constants_may_be_negative_or_shifted() {
     assert_listing(
@@ -269,7 +269,7 @@ fn the_frame_pointer_of_go_may_be_the_callers() {
         let cfa = Cfa::RegisterOffset { register: Register(31), offset: 0 };
         let unchanged = Recovery::Unchanged;
         let frame = Frame { cfa, ra: unchanged, fp: unchanged, ra_signed: false };
-        found.push(Facts { state, abi }.check(&frame).fp);
+        found.push(KnownFacts { state, abi }.judge(&frame).fp);
     });
     // Before it is computed again, it still is in the removed frame.
     assert_eq!(found, [Truth::Refuted, Truth::Unknown]);

@@ -59,7 +59,7 @@ fn jump_tables() {
 /// lea 0x2000,%rax; mov (%rdx,%rax),%eax; cltq; lea 0x2000,%rdx; add %rdx,%rax; jmp *%rax; 28: push %rbx; pop %rcx;
 /// 2a: sub $8,%rsp; add $8,%rsp; 32: pop %rbp; ret. `test` is in place of `cmp` and `ja`, and `load` of the `mov`.
 fn with_distance(test: &[u8; 5], scale: &[u8; 4], load: &[u8; 3], extension: &[u8; 2]) -> Vec<u8> {
-    let parts: [&[u8]; 9] = [
+    let fragments: [&[u8]; 9] = [
         b"\x55",
         test,
         b"\x89\xff",
@@ -70,7 +70,7 @@ fn with_distance(test: &[u8; 5], scale: &[u8; 4], load: &[u8; 3], extension: &[u
         b"\x48\x8d\x15\xdd\x0f\x00\x00\x48\x01\xd0\xff\xe0",
         b"\x53\x59\x48\x83\xec\x08\x48\x83\xc4\x08\x5d\xc3",
     ];
-    parts.concat()
+    fragments.concat()
 }
 
 /// cmp $2,%edi; ja 0x32

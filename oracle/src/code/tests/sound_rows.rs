@@ -1,14 +1,14 @@
 //! Rows that are right although the code seems to contradict them, in functions assembled by GNU as.
 
 use super::*;
-use crate::code::statement::{Checked, Watched};
+use crate::code::judgement::{Judgement, WatchedRegisters};
 
 /// The truth of a frame before the instruction at an offset in the code.
-fn check(analysis: &mut Analysis<'_>, abi: Abi, offset: u64, frame: &Frame) -> Checked {
+fn check(analysis: &mut Analysis<'_>, abi: Abi, offset: u64, frame: &Frame) -> Judgement {
     let mut found = None;
     visit(analysis, 0..u64::MAX, |start, state| {
         if start == 0x1000 + offset {
-            found = Some(Facts { state, abi }.check(frame));
+            found = Some(KnownFacts { state, abi }.judge(frame));
         }
     });
     found.expect("reached")
@@ -85,7 +85,8 @@ fn one_of_two_paths_may_have_stored_what_was_saved() {
 #[test]
 fn registers_that_rows_name_are_watched() {
     let named = Register(3);
-    let watches = |frame: Frame| Watched::viewed(Abi::Amd64).with(&frame).0.meet(Registers::of(3));
+    let watches =
+        |frame: Frame| WatchedRegisters::viewed(Abi::Amd64).with(&frame).0.meet(RegisterSet::of(3));
     let plain = frame(8, Recovery::Unchanged);
     assert!(!watches(plain));
     for rule in [
@@ -124,7 +125,7 @@ fn only_a_register_xor_itself_is_zero() {
     for operation in [b"\x31\xc8", b"\x01\xc0", b"\x21\xc0", b"\x33\x01"] {
         assert_eq!(cfa(operation), Truth::Unknown, "{operation:x?}");
     }
-    // A part of the register: xor %al,%al
+    // A fragment of the register: xor %al,%al
     assert_eq!(cfa(b"\x30\xc0"), Truth::Unknown);
 }
 
@@ -211,7 +212,7 @@ fn return_addresses_may_be_signed_in_x17() {
 #[test]
 fn calls_within_a_function_have_two_frames() {
     let code = b"\xe8\x04\x00\x00\x00\xf3\x90\xeb\xfc\x48\x89\x04\x24\xc3";
-    let entries = [(0x1000, By::Presumption), (0x1009, By::LocalCall)];
+    let entries = [(0x1000, EntryKind::Presumed), (0x1009, EntryKind::LocalCall)];
     let mut analysis = analysis_from(code, &entries, &mut Amd64::new(), &Alone::default());
     let of_function = check(&mut analysis, Abi::Amd64, 9, &frame(16, Recovery::Unchanged));
     assert_eq!((of_function.cfa, of_function.fp), (Truth::Unknown, Truth::Proven));

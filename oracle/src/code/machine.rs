@@ -4,7 +4,7 @@ use sframe_validator::Abi;
 
 use super::aarch64::Aarch64;
 use super::amd64::Amd64;
-use super::effect::{Decoder, Effect, Glance, Next};
+use super::effect::{ControlFlow, Decoder, Effect, Preview};
 
 /// A decoder for one of the machines whose code is examined.
 pub(super) enum Machine<'c> {
@@ -30,17 +30,17 @@ impl<'c> Decoder<'c> for Machine<'c> {
         offset: usize,
         address: u64,
         effects: &mut Vec<Effect>,
-    ) -> Option<(u8, Next)> {
+    ) -> Option<(u8, ControlFlow)> {
         match self {
             Machine::Amd64(amd64) => amd64.decode(code, offset, address, effects),
             Machine::Aarch64(aarch64) => aarch64.decode(code, offset, address, effects),
         }
     }
 
-    fn glance(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Glance> {
+    fn preview(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Preview> {
         match self {
-            Machine::Amd64(amd64) => amd64.glance(code, offset, address),
-            Machine::Aarch64(aarch64) => aarch64.glance(code, offset, address),
+            Machine::Amd64(amd64) => amd64.preview(code, offset, address),
+            Machine::Aarch64(aarch64) => aarch64.preview(code, offset, address),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The relocations of a relocatable object, such as a kernel module: where its calls and jumps lead, and what its instructions
-//! and tables contain.
+//! The relocations of a relocatable object, such as a kernel module: they determine the targets of its calls and jumps, and what
+//! its instructions and jump tables contain.
 
 mod conventions;
 mod data;
@@ -8,8 +8,8 @@ mod operand;
 use sframe_validator::elf::{EM_AARCH64, EM_X86_64, Elf, ElfKind, Relocation, RelocationTable};
 use sframe_validator::unwind::CodeAddress;
 
-use super::effect::{Condition, Next};
-use data::Data;
+use super::effect::{Condition, ControlFlow};
+use data::DataRelocations;
 
 /// The size of a relocated field of AMD64, in bytes.
 const FIELD: u64 = 4;
@@ -19,7 +19,7 @@ const BYTES_PER_RELOCATION: usize = 4;
 
 /// What a relocated field of an instruction refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lead {
+pub(super) enum RelocationTarget {
     /// A place in the same file, given by its distance from the instruction.
     Place(CodeAddress),
     /// The address of a place in the same file.
@@ -31,17 +31,17 @@ pub(super) enum Lead {
     /// A place in the caller: a jump to the Linux kernel's `__x86_return_thunk` is a return.
     Return,
     /// A function that does not return.
-    Endless,
+    NoReturn,
     /// Something in another file, or by way of a table.
     Elsewhere,
 }
 
-/// The relocations of a file's code.
+/// The relocations of a file's code, and of the data that it refers to.
 #[derive(Debug, Default)]
-pub(super) struct Relocated {
+pub(super) struct CodeRelocations {
     /// The places of relocated fields in code, ordered, and what they refer to.
-    leads: Vec<(CodeAddress, Lead)>,
-    data: Data,
+    fields: Vec<(CodeAddress, RelocationTarget)>,
+    data: DataRelocations,
     /// Instructions that may continue at another place, ordered: the kernel replaces them with jumps, or handles their
     /// exceptions there.
     branches: Vec<(CodeAddress, CodeAddress)>,
@@ -49,11 +49,11 @@ pub(super) struct Relocated {
     auxiliary: Option<u32>,
 }
 
-impl Relocated {
+impl CodeRelocations {
     /// The relocations of a relocatable object; nothing for other files. `None` if they cannot be read, or are more than its
     /// size allows: nothing is certain about the code then.
-    pub(super) fn of(elf: &Elf<'_>) -> Option<Relocated> {
-        let mut found = Relocated::default();
+    pub(super) fn of(elf: &Elf<'_>) -> Option<CodeRelocations> {
+        let mut found = CodeRelocations::default();
         if elf.kind() != ElfKind::Relocatable {
             return Some(found);
         }
@@ -61,36 +61,36 @@ impl Relocated {
         for section in elf.code_sections() {
             let place = |address| CodeAddress { section: section.index, address };
             let relocations = load(elf, section.index, &mut room)?;
-            let leads = relocations.iter().map(|r| (place(r.offset), lead(elf.machine(), r)));
-            found.leads.extend(leads);
+            let fields = relocations.iter().map(|r| (place(r.offset), target(elf.machine(), r)));
+            found.fields.extend(fields);
         }
-        found.leads.sort_by_key(|(place, _)| *place);
-        let places = found.leads.iter().filter_map(|(_, lead)| lead.place());
-        found.data = Data::of(elf, places, &mut room)?;
+        found.fields.sort_by_key(|(place, _)| *place);
+        let places = found.fields.iter().filter_map(|(_, target)| target.place());
+        found.data = DataRelocations::of(elf, places, &mut room)?;
         found.add_conventions(elf);
         Some(found)
     }
 
     /// What an instruction of `length` bytes refers to, if it is relocated.
-    pub(super) fn lead(&self, place: CodeAddress, length: u8) -> Option<Lead> {
-        self.field(place, length).map(|(_, lead)| lead)
+    pub(super) fn target(&self, place: CodeAddress, length: u8) -> Option<RelocationTarget> {
+        self.field(place, length).map(|(_, target)| target)
     }
 
     /// The first relocated field of an instruction, and what it refers to.
-    fn field(&self, place: CodeAddress, length: u8) -> Option<(CodeAddress, Lead)> {
-        let first = self.leads.partition_point(|(relocated, _)| *relocated < place);
-        let (relocated, lead) = *self.leads.get(first)?;
-        let is_inside = relocated.section == place.section
-            && relocated.address - place.address < u64::from(length);
-        is_inside.then_some((relocated, lead))
+    fn field(&self, place: CodeAddress, length: u8) -> Option<(CodeAddress, RelocationTarget)> {
+        let first = self.fields.partition_point(|(relocated, _)| *relocated < place);
+        let (field, target) = *self.fields.get(first)?;
+        let is_inside =
+            field.section == place.section && field.address - place.address < u64::from(length);
+        is_inside.then_some((field, target))
     }
 
     /// The relocated numbers in data that code refers to.
-    pub(super) const fn data(&self) -> &Data {
+    pub(super) const fn data(&self) -> &DataRelocations {
         &self.data
     }
 
-    /// Where else execution may continue after the instruction at a place.
+    /// A further target of the instruction at a place.
     pub(super) fn branch(&self, place: CodeAddress) -> Option<CodeAddress> {
         if self.branches.is_empty() {
             return None;
@@ -99,42 +99,47 @@ impl Relocated {
         self.branches.get(first).filter(|(from, _)| *from == place).map(|(_, to)| *to)
     }
 
-    /// Where execution continues after an instruction of `length` bytes, if relocations determine it. Only targets in the
-    /// same section have addresses.
+    /// Where control goes after an instruction of `length` bytes, if relocations determine it. `flat` gives the address of a place.
     #[inline(never)]
     pub(super) fn next(
         &self,
         place: CodeAddress,
         length: u8,
-        next: Next,
+        next: ControlFlow,
         flat: impl Fn(CodeAddress) -> u64,
-    ) -> Next {
-        let next = match (next, self.lead(place, length)) {
-            (Next::Jump(_), Some(lead)) => match lead {
-                Lead::Place(to) if Some(to.section) == self.auxiliary => Next::Following,
-                Lead::Place(to) => Next::Jump(flat(to)),
-                Lead::Return => Next::Return,
-                _ => Next::Stop,
+    ) -> ControlFlow {
+        let next = match (next, self.target(place, length)) {
+            (ControlFlow::Jump(_), Some(target)) => match target {
+                RelocationTarget::Place(to) if Some(to.section) == self.auxiliary => {
+                    ControlFlow::Following
+                }
+                RelocationTarget::Place(to) => ControlFlow::Jump(flat(to)),
+                RelocationTarget::Return => ControlFlow::Return,
+                _ => ControlFlow::Stop,
             },
-            (Next::Branch(_, condition), Some(lead)) => match lead {
-                Lead::Place(to) => Next::Branch(flat(to), condition),
-                _ => Next::Following,
+            (ControlFlow::Branch(_, condition), Some(target)) => match target {
+                RelocationTarget::Place(to) => ControlFlow::Branch(flat(to), condition),
+                _ => ControlFlow::Following,
             },
-            (Next::Call(_), Some(lead)) => match lead {
-                Lead::Place(to) => Next::Call(flat(to)),
-                Lead::Endless => Next::Stop,
-                _ => Next::IndirectCall,
+            (ControlFlow::Call(_), Some(target)) => match target {
+                RelocationTarget::Place(to) => ControlFlow::Call(flat(to)),
+                RelocationTarget::NoReturn => ControlFlow::Stop,
+                _ => ControlFlow::IndirectCall,
             },
             (next, _) => next,
         };
         let branch = || self.branch(place).map(&flat);
         match next {
-            Next::Following => branch().map_or(next, |to| Next::Branch(to, Condition::Other)),
-            Next::Stop if branch() == Some(flat(place).wrapping_add(u64::from(length))) => {
-                Next::Following
+            ControlFlow::Following => {
+                branch().map_or(next, |to| ControlFlow::Branch(to, Condition::Other))
+            }
+            ControlFlow::Stop if branch() == Some(flat(place).wrapping_add(u64::from(length))) => {
+                ControlFlow::Following
             }
             // A jump that the kernel may replace with an instruction that does nothing.
-            Next::Jump(to) if branch().is_some() => Next::Branch(to, Condition::Other),
+            ControlFlow::Jump(to) if branch().is_some() => {
+                ControlFlow::Branch(to, Condition::Other)
+            }
             _ => next,
         }
     }
@@ -147,32 +152,38 @@ fn load(elf: &Elf<'_>, section: u32, room: &mut usize) -> Option<Vec<Relocation>
     Some(table.relocations)
 }
 
-impl Lead {
+impl RelocationTarget {
     /// The place in the same file that is referred to.
     const fn place(self) -> Option<CodeAddress> {
         match self {
-            Lead::Place(to) | Lead::Address(to) | Lead::Page(to) | Lead::InPage(to) => Some(to),
-            Lead::Return | Lead::Endless | Lead::Elsewhere => None,
+            RelocationTarget::Place(to)
+            | RelocationTarget::Address(to)
+            | RelocationTarget::Page(to)
+            | RelocationTarget::InPage(to) => Some(to),
+            RelocationTarget::Return | RelocationTarget::NoReturn | RelocationTarget::Elsewhere => {
+                None
+            }
         }
     }
 }
 
 /// What a relocation of code refers to.
-fn lead(machine: u16, relocation: &Relocation) -> Lead {
-    let Some(target) = relocation.target() else { return Lead::Elsewhere };
+fn target(machine: u16, relocation: &Relocation) -> RelocationTarget {
+    let Some(target) = relocation.target() else { return RelocationTarget::Elsewhere };
     match (machine, relocation.kind) {
         // R_X86_64_PC32 and R_X86_64_PLT32, of a field at the end of its instruction, where the processor counts from.
-        (EM_X86_64, 2 | 4) => {
-            Lead::Place(CodeAddress { address: target.address.wrapping_add(FIELD), ..target })
-        }
+        (EM_X86_64, 2 | 4) => RelocationTarget::Place(CodeAddress {
+            address: target.address.wrapping_add(FIELD),
+            ..target
+        }),
         // R_X86_64_64, R_X86_64_32, R_X86_64_32S.
-        (EM_X86_64, 1 | 10 | 11) => Lead::Address(target),
+        (EM_X86_64, 1 | 10 | 11) => RelocationTarget::Address(target),
         // R_AARCH64_ADR_PREL_LO21, R_AARCH64_TSTBR14, R_AARCH64_CONDBR19, R_AARCH64_JUMP26, R_AARCH64_CALL26.
-        (EM_AARCH64, 274 | 279 | 280 | 282 | 283) => Lead::Place(target),
+        (EM_AARCH64, 274 | 279 | 280 | 282 | 283) => RelocationTarget::Place(target),
         // R_AARCH64_ADR_PREL_PG_HI21, R_AARCH64_ADR_PREL_PG_HI21_NC.
-        (EM_AARCH64, 275 | 276) => Lead::Page(target),
+        (EM_AARCH64, 275 | 276) => RelocationTarget::Page(target),
         // R_AARCH64_ADD_ABS_LO12_NC, and R_AARCH64_LDST8_ABS_LO12_NC to R_AARCH64_LDST128_ABS_LO12_NC.
-        (EM_AARCH64, 277 | 278 | 284..=286 | 299) => Lead::InPage(target),
-        _ => Lead::Elsewhere,
+        (EM_AARCH64, 277 | 278 | 284..=286 | 299) => RelocationTarget::InPage(target),
+        _ => RelocationTarget::Elsewhere,
     }
 }
