@@ -1,5 +1,6 @@
 //! AArch64 instructions (Arm Architecture Reference Manual, C4 and C6; AAPCS64 6.1).
 
+mod conventions;
 mod semantics;
 
 use disarm64::decoder::{self, Opcode};
@@ -7,6 +8,7 @@ use disarm64::{InsnOpcode, InsnOperand};
 use disarm64_defn::InsnClass;
 
 use super::effect::{Condition, ControlFlow, Decoder, Effect, Preview, RegisterNumber};
+pub(super) use conventions::MACHINE;
 
 /// The stack pointer. As an operand, the number means SP or zero, depending on the instruction.
 const SP: RegisterNumber = 31;

@@ -1,5 +1,6 @@
 //! AMD64 instructions (AMD64 Architecture Programmer's Manual, volume 3; AMD64 psABI 3.2).
 
+mod conventions;
 mod semantics;
 
 use iced_x86::{
@@ -9,6 +10,7 @@ use iced_x86::{
 use super::effect::{
     Condition, ControlFlow, Decoder, Effect, NO_REGISTER, Preview, RegisterNumber, SCRATCH,
 };
+pub(super) use conventions::MACHINE;
 use semantics::{Semantics, jump_target};
 
 /// The registers that a call may change (psABI 3.2.1): RAX, RDX, RCX, RSI, RDI, R8 to R11.

@@ -4,7 +4,6 @@
 use core::ops::Range;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use sframe_validator::Abi;
 use sframe_validator::elf::{ElfKind, ElfSection, SHF_ALLOC};
 use sframe_validator::unwind::CodeAddress;
 
@@ -12,7 +11,7 @@ use super::address_set::AddressSet;
 use super::context::Fragment;
 use super::effect::{ControlFlow, Decoder};
 use super::image::{Image, SHT_NOBITS};
-use super::machine::Machine;
+use super::machine::{Machine, WithDecoder};
 use super::recent_addresses::RecentAddresses;
 use super::relocation::RelocationTarget;
 
@@ -45,6 +44,31 @@ pub(super) struct CrossReferences {
     no_return: AddressSet,
 }
 
+/// Some of a file's functions, to be examined by a thread.
+struct Functions<'i, 'e> {
+    image: &'i Image<'e>,
+    numbers: Range<usize>,
+}
+
+impl<'e> WithDecoder<'e> for Functions<'_, 'e> {
+    /// Their cross references, and those of them that may never return.
+    type Output = (CrossReferences, Vec<NoReturnCandidate>);
+
+    fn run(self, decoder: &mut impl Decoder<'e>) -> Self::Output {
+        let (mut found, mut candidates) = (CrossReferences::default(), Vec::new());
+        let mut recent = [RecentAddresses::none(), RecentAddresses::none()];
+        let function = |n| found.function(self.image, n, decoder, &mut recent);
+        candidates.extend(self.numbers.filter_map(function));
+        found.called.sort_unstable();
+        found.called.dedup();
+        found.jumps.sort_unstable();
+        found.jumps.dedup();
+        found.referenced.sort_unstable();
+        found.referenced.dedup();
+        (found, candidates)
+    }
+}
+
 /// A function without a return instruction, and the targets of its jumps to other functions.
 struct NoReturnCandidate {
     start: CodeAddress,
@@ -53,13 +77,13 @@ struct NoReturnCandidate {
 
 impl CrossReferences {
     /// Finds the cross references in a file for a machine. `entries` are called from elsewhere. The threads of the current `rayon`
-    /// pool go over groups of functions. `None` if the machine's code is not examined.
+    /// pool go over groups of functions.
     pub(super) fn of(
         image: &Image<'_>,
         entries: Vec<CodeAddress>,
-        abi: Abi,
-    ) -> Option<CrossReferences> {
-        CrossReferences::in_groups(GROUP, image, entries, abi)
+        machine: &Machine,
+    ) -> CrossReferences {
+        CrossReferences::in_groups(GROUP, image, entries, machine)
     }
 
     /// Finds them in groups of `size` functions.
@@ -67,16 +91,17 @@ impl CrossReferences {
         size: usize,
         image: &Image<'_>,
         entries: Vec<CodeAddress>,
-        abi: Abi,
-    ) -> Option<CrossReferences> {
+        machine: &Machine,
+    ) -> CrossReferences {
         let count = image.functions().len();
         let groups = (0..count.div_ceil(size)).into_par_iter().map(|group| {
             let first = group * size;
-            CrossReferences::functions(image, first..first.saturating_add(size).min(count), abi)
+            let numbers = first..first.saturating_add(size).min(count);
+            machine.decode(Functions { image, numbers })
         });
         let mut all = CrossReferences { called: entries, ..CrossReferences::default() };
         let mut candidates = Vec::new();
-        for (mut group, mut no_return) in groups.collect::<Option<Vec<_>>>()? {
+        for (mut group, mut no_return) in groups.collect::<Vec<_>>() {
             all.called.append(&mut group.called);
             all.local.append(&mut group.local);
             all.jumps.append(&mut group.jumps);
@@ -100,7 +125,7 @@ impl CrossReferences {
         }
         all.jump_targets = all.targets(image);
         all.no_return = no_return(candidates, image);
-        Some(all)
+        all
     }
 
     /// The addresses of the targets of jumps from other functions.
@@ -111,33 +136,6 @@ impl CrossReferences {
             Some(image.flat(CodeAddress { section, address: *address }))
         });
         AddressSet::of(targets.collect())
-    }
-
-    /// Finds those in some functions. Returns also the functions that may never return.
-    fn functions(
-        image: &Image<'_>,
-        numbers: Range<usize>,
-        abi: Abi,
-    ) -> Option<(CrossReferences, Vec<NoReturnCandidate>)> {
-        let (mut found, mut candidates) = (CrossReferences::default(), Vec::new());
-        let mut recent = [RecentAddresses::none(), RecentAddresses::none()];
-        match Machine::of(abi)? {
-            Machine::Amd64(mut it) => {
-                let function = |n| found.function(image, n, &mut *it, &mut recent);
-                candidates.extend(numbers.filter_map(function));
-            }
-            Machine::Aarch64(mut it) => {
-                let function = |n| found.function(image, n, &mut it, &mut recent);
-                candidates.extend(numbers.filter_map(function));
-            }
-        }
-        found.called.sort_unstable();
-        found.called.dedup();
-        found.jumps.sort_unstable();
-        found.jumps.dedup();
-        found.referenced.sort_unstable();
-        found.referenced.dedup();
-        Some((found, candidates))
     }
 
     /// Whether a direct call leads to a place.
@@ -412,13 +410,11 @@ mod tests {
         for path in sframe_corpus::golden(&["o", "so", "exe"]) {
             let file = std::fs::read(&path).expect("readable");
             let Ok(elf) = Elf::parse(&file) else { continue };
-            let Some(abi) = elf.abi().filter(|abi| Machine::of(*abi).is_some()) else { continue };
+            let Some(machine) = elf.abi().and_then(Machine::of) else { continue };
             let cfi = Cfi::load_all(&elf).expect("readable");
             let functions = function_bounds::functions(&elf, &[], &cfi);
-            let image = Image::of(Cow::Borrowed(&elf), Cow::Borrowed(&cfi), functions);
-            let scan = |size| {
-                CrossReferences::in_groups(size, &image, Vec::new(), abi).expect("a machine")
-            };
+            let image = Image::of(Cow::Borrowed(&elf), Cow::Borrowed(&cfi), functions, machine);
+            let scan = |size| CrossReferences::in_groups(size, &image, Vec::new(), machine);
             let one_by_one = scan(1);
             assert_eq!(one_by_one, scan(usize::MAX), "{}", path.display());
             jumps += one_by_one.jumps.len();

@@ -5,13 +5,12 @@ use std::ops::Range;
 
 use super::context::{Exceptions, FileContext, Fragment};
 use super::effect::{ControlFlow, Decoder, Effect, RegisterSet};
+use super::machine::LONGEST_INSTRUCTION;
 use super::scratch::GraphBuffers;
 use super::step::{NO_INDEX, Step};
 
 /// The maximum number of blocks of a function. Memory grows with them.
 const MAX_BLOCKS: u32 = 1 << 16;
-/// The size of the longest instruction in bytes (AMD64).
-const LONGEST: usize = 15;
 /// The number of addresses for which there is room from the start. Most functions have fewer to be decoded at a time.
 const ROOM: usize = 32;
 /// The maximum number of fragments of a function.
@@ -310,7 +309,8 @@ impl<'c> ControlFlowGraph<'c> {
 
     /// Whether the bytes before one may be the start of an instruction that contains it.
     fn is_within_instruction(&self, byte: usize) -> bool {
-        let before = self.buffers.index.get(byte.saturating_sub(LONGEST - 1)..byte);
+        let before =
+            self.buffers.index.get(byte.saturating_sub(usize::from(LONGEST_INSTRUCTION) - 1)..byte);
         (1..).zip(before.unwrap_or_default().iter().rev()).any(|(distance, number)| {
             self.step(*number).is_some_and(|step| usize::from(step.length) > distance)
         })

@@ -4,6 +4,7 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
 use super::effect::{Key, RegisterNumber, RegisterSet};
+use super::machine::Machine;
 use super::stack::AbstractStack;
 use super::state::{AbstractState, number};
 use super::value::{AbstractValue, Base, BasedAddress, PackedValue};
@@ -261,10 +262,9 @@ impl KnownFacts<'_> {
         }
     }
 
-    /// The lowest distance from the CFA at which the caller's FP may point to its own frame. That frame is above the CFA, but
-    /// Go keeps FP 8 bytes below SP on AArch64 (Go internal ABI, arm64 architecture).
+    /// The lowest distance from the CFA at which the caller's FP may point to its own frame, which is above the CFA.
     fn lowest_caller_fp(&self) -> i32 {
-        if self.abi.is_aarch64() { -8 } else { 0 }
+        Machine::of(self.abi).map_or(0, |machine| machine.lowest_caller_fp)
     }
 
     /// Whether a value is the return address, signed or not.

@@ -3,23 +3,22 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::CodeAddress;
-use sframe_validator::{Abi, Section};
+use sframe_validator::{Abi, Endian, Section};
 
+use super::amd64;
+use super::budget::Budget;
 use super::context::{Entry, EntryKind, Exceptions, FileContext, Fragment};
 use super::cross_references::CrossReferences;
-use super::effect::{ControlFlow, Effect};
-use super::fixpoint::{Analysis, Observer};
+use super::effect::{ControlFlow, Decoder, Effect};
+use super::fixpoint::Analysis;
+use super::function::Function;
 use super::function_bounds;
 use super::image::Image;
-use super::judgement::{KnownFacts, WatchedRegisters};
-use super::machine::Machine;
-use super::state::AbstractState;
+use super::machine::{Machine, WithDecoder};
+use super::scratch::ScratchBuffers;
 use super::summary::SummaryCache;
 use super::workspace::Workspace;
 use crate::cfi::Cfi;
@@ -27,11 +26,6 @@ use crate::witness::CodeRange;
 
 /// The maximum size in bytes of a function that is examined.
 pub const LARGEST_FUNCTION: u64 = 1 << 20;
-/// The size of the longest instruction in bytes, minus 1 (AMD64).
-const LONGEST: u64 = 14;
-/// The budget: the maximum number of blocks that are executed for each byte of a file's code. Compilers' code needs less than one for two
-/// bytes, if each function is examined once.
-const BLOCKS_PER_BYTE: u64 = 8;
 /// The maximum number of functions with jumps into a function that are analysed together with it.
 const MAX_CALLERS: usize = 8;
 
@@ -39,6 +33,7 @@ const MAX_CALLERS: usize = 8;
 #[derive(Debug)]
 pub struct Program<'e> {
     abi: Abi,
+    machine: &'static Machine,
     image: Image<'e>,
     /// The places that have the name of a function, ordered.
     named: Vec<CodeAddress>,
@@ -48,29 +43,6 @@ pub struct Program<'e> {
     summaries: SummaryCache,
     /// For functions that are examined one by one.
     budget: Budget,
-}
-
-/// The number of blocks that may still be executed. Files made to take long would need many times more than others.
-#[derive(Debug)]
-pub(crate) struct Budget(AtomicU64);
-
-impl Budget {
-    /// For code of a number of bytes.
-    pub(crate) const fn of(bytes: u64) -> Budget {
-        Budget(AtomicU64::new(
-            bytes.saturating_mul(BLOCKS_PER_BYTE).saturating_add(LARGEST_FUNCTION),
-        ))
-    }
-
-    fn left(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// Returns false if less is left.
-    fn spend(&self, blocks: u64) -> bool {
-        let spend = |left: u64| left.checked_sub(blocks);
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()
-    }
 }
 
 impl<'e> Program<'e> {
@@ -103,19 +75,20 @@ impl<'e> Program<'e> {
         let abi = elf.abi()?;
         let functions = function_bounds::functions(&elf, sections, &cfi);
         let named = function_bounds::named(&elf);
-        let stubs = function_bounds::stubs(&elf, abi);
+        // A file without functions has no code of another machine.
+        let machine = Machine::of(abi).or(functions.is_empty().then_some(&amd64::MACHINE))?;
+        let stubs = function_bounds::stubs(&elf, machine);
         let entries = stubs.iter().copied().map(CodeAddress::absolute).collect();
-        let image = Image::of(elf, cfi, functions);
-        let references = CrossReferences::of(&image, entries, abi)?;
+        let image = Image::of(elf, cfi, functions, machine);
+        let references = CrossReferences::of(&image, entries, machine);
         let bytes = image.functions().iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
         let budget = Budget::of(bytes);
         let summaries = SummaryCache::for_functions(image.functions().len());
-        Some(Program { abi, image, named, references, stubs, summaries, budget })
+        Some(Program { abi, machine, image, named, references, stubs, summaries, budget })
     }
 
-    /// The machine.
-    pub(super) const fn abi(&self) -> Abi {
-        self.abi
+    pub(super) const fn machine(&self) -> &'static Machine {
+        self.machine
     }
 
     /// The file.
@@ -285,21 +258,30 @@ impl<'e> Program<'e> {
         }
         let left = workspace.budget(&self.budget).left();
         let context = FunctionContext { program: self, left, spent: Cell::new(Some(0)) };
-        let scratch = &mut workspace.scratch;
-        let analysis = match Machine::of(self.abi)? {
-            Machine::Amd64(mut it) => {
-                Analysis::compute(fragment, entries, &mut *it, &context, scratch)
-            }
-            Machine::Aarch64(mut it) => {
-                Analysis::compute(fragment, entries, &mut it, &context, scratch)
-            }
-        };
+        let task = Task { fragment, entries, context: &context, scratch: &mut workspace.scratch };
+        let analysis = self.machine.decode(task);
         let spent = context.spent.get();
         workspace.budget(&self.budget).spend(spent.unwrap_or(left));
         if let Some(blocks) = spent.filter(|_| from_start) {
             self.summaries.add(index, || analysis.summarize(blocks));
         }
         Some(analysis)
+    }
+}
+
+/// A function to be analysed.
+struct Task<'t, 'p, 'e> {
+    fragment: Fragment<'e>,
+    entries: Vec<Entry>,
+    context: &'t FunctionContext<'p, 'e>,
+    scratch: &'t mut ScratchBuffers,
+}
+
+impl<'e> WithDecoder<'e> for Task<'_, '_, 'e> {
+    type Output = Analysis<'e>;
+
+    fn run(self, decoder: &mut impl Decoder<'e>) -> Analysis<'e> {
+        Analysis::compute(self.fragment, self.entries, decoder, self.context, self.scratch)
     }
 }
 
@@ -345,9 +327,13 @@ impl<'e> FileContext<'e> for FunctionContext<'_, 'e> {
         self.program.abi
     }
 
+    fn machine(&self) -> &'static Machine {
+        self.program.machine
+    }
+
     fn read(&self, address: u64, size: usize) -> Option<&'e [u8]> {
         // Jump tables are read in the byte order of AMD64 and of nearly all AArch64 systems.
-        let is_little = self.program.abi != Abi::Aarch64Big;
+        let is_little = self.program.abi.endian() == Endian::Little;
         self.program.image.bytes_from(address).filter(|_| is_little)?.get(..size)
     }
 
@@ -403,111 +389,5 @@ impl<'e> FileContext<'e> for FunctionContext<'_, 'e> {
 
     fn is_entered_elsewhere(&self, address: u64) -> bool {
         self.program.references.is_jump_target(address)
-    }
-}
-
-/// A function, and the abstract state before each of its instructions.
-pub struct Function<'e> {
-    abi: Abi,
-    range: CodeRange,
-    /// The distance of addresses in analyses from those in the section.
-    base: u64,
-    /// Those of the functions that the code belongs to: itself, or those that jump into it with their own frames.
-    analyses: Vec<Analysis<'e>>,
-    /// The number of the last one, if it was followed from its start.
-    last: Option<usize>,
-}
-
-impl<'e> Function<'e> {
-    /// The analyses of the functions that the code belongs to, and the number of the last one, if it was followed from its start.
-    pub(super) fn into_analyses(self) -> (Vec<Analysis<'e>>, Option<usize>) {
-        (self.analyses, self.last)
-    }
-
-    /// The function's code.
-    #[must_use]
-    pub const fn range(&self) -> CodeRange {
-        self.range
-    }
-
-    /// Whether a place is in the function's code.
-    #[must_use]
-    pub const fn contains(&self, place: CodeAddress) -> bool {
-        place.section == self.range.start.section
-            && place.address >= self.range.start.address
-            && place.address < self.range.end
-    }
-
-    /// What the judgement about most rows depends on.
-    pub(crate) fn viewed(&self) -> WatchedRegisters {
-        WatchedRegisters::viewed(self.abi)
-    }
-
-    /// Passes the first address and the end of each instruction in `range` that is reached, with the facts before it, to
-    /// `visit`, in the order of addresses.
-    pub fn visit(&mut self, range: Range<u64>, visit: impl FnMut(u64, u64, KnownFacts<'_>)) {
-        self.visit_runs(range, WatchedRegisters::ALL, |start| start.saturating_add(1), visit);
-    }
-
-    /// Passes runs of instructions to `visit`, before which the same is known about the `watched` registers and the stack. `until` returns
-    /// an address before which the run that starts at an address has to end, as far as instructions do.
-    pub(crate) fn visit_runs(
-        &mut self,
-        range: Range<u64>,
-        watched: WatchedRegisters,
-        mut until: impl FnMut(u64) -> u64,
-        mut visit: impl FnMut(u64, u64, KnownFacts<'_>),
-    ) {
-        let abi = self.abi;
-        let start = range.start.max(self.range.start.address);
-        let base = self.base;
-        let range = start.wrapping_add(base)..range.end.min(self.range.end).wrapping_add(base);
-        let mut visit = |from: u64, to: u64, state: &AbstractState| {
-            visit(from.wrapping_sub(base), to.wrapping_sub(base), KnownFacts { state, abi });
-        };
-        if let [analysis] = self.analyses.as_mut_slice() {
-            let until = |from: u64| until(from.wrapping_sub(base)).wrapping_add(base);
-            return analysis.visit(range, &mut Observer { watched: watched.0, until, visit });
-        }
-        // What is known is true for all functions to which the code belongs.
-        let mut states: BTreeMap<u64, (u64, AbstractState)> = BTreeMap::new();
-        for analysis in &mut self.analyses {
-            let until = |from: u64| from.saturating_add(1);
-            let visit = |from: u64, to: u64, state: &AbstractState| {
-                let (_, known) = states.entry(from).or_insert_with(|| (to, state.clone()));
-                known.join(state);
-            };
-            let mut observer = Observer { watched: WatchedRegisters::ALL.0, until, visit };
-            analysis.visit(range.clone(), &mut observer);
-        }
-        for (from, (to, state)) in &states {
-            visit(*from, *to, state);
-        }
-    }
-
-    /// For each of these addresses of instructions, which are ordered, the last instruction before it that changed the frame.
-    /// `None` if a jump leads from there to the address, if it is more than 256 bytes away, or if the code belongs to
-    /// several functions.
-    pub(crate) fn changes_before(&mut self, addresses: &[u64]) -> Vec<Option<u64>> {
-        let base = self.base;
-        let [analysis] = self.analyses.as_mut_slice() else { return vec![None; addresses.len()] };
-        let flat: Vec<u64> = addresses.iter().map(|address| address.wrapping_add(base)).collect();
-        let changes = analysis.changes_before(&flat).into_iter();
-        let is_own =
-            |change: &u64| self.contains(CodeAddress { address: *change, ..self.range.start });
-        changes.map(|change| Some(change?.wrapping_sub(base)).filter(is_own)).collect()
-    }
-
-    /// Passes the facts at an address to `look`. `None` if no known path leads there.
-    pub fn at<T>(&mut self, address: u64, look: impl FnOnce(KnownFacts<'_>) -> T) -> Option<T> {
-        let (mut look, mut found) = (Some(look), None);
-        // The instruction that contains the address may start before it.
-        let from = address.saturating_sub(LONGEST);
-        self.visit(from..address.saturating_add(1), |start, end, facts| {
-            if (start..end).contains(&address) {
-                found = look.take().map(|look| look(facts));
-            }
-        });
-        found
     }
 }

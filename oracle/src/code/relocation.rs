@@ -5,14 +5,15 @@ mod conventions;
 mod data;
 mod operand;
 
-use sframe_validator::elf::{EM_AARCH64, EM_X86_64, Elf, ElfKind, Relocation, RelocationTable};
+use sframe_validator::elf::{Elf, ElfKind, Relocation, RelocationTable};
 use sframe_validator::unwind::CodeAddress;
 
 use super::effect::{Condition, ControlFlow};
+use super::machine::Machine;
 use data::DataRelocations;
 
 /// The size of a relocated field of AMD64, in bytes.
-const FIELD: u64 = 4;
+pub(super) const FIELD: u64 = 4;
 /// The number of bytes of a file for each relocation that is read. Those with few bytes (CREL) have about 5. Many headers that
 /// lead to the same bytes must not multiply the work.
 const BYTES_PER_RELOCATION: usize = 4;
@@ -52,7 +53,7 @@ pub(super) struct CodeRelocations {
 impl CodeRelocations {
     /// The relocations of a relocatable object; nothing for other files. `None` if they cannot be read, or are more than its
     /// size allows: nothing is certain about the code then.
-    pub(super) fn of(elf: &Elf<'_>) -> Option<CodeRelocations> {
+    pub(super) fn of(elf: &Elf<'_>, machine: &Machine) -> Option<CodeRelocations> {
         let mut found = CodeRelocations::default();
         if elf.kind() != ElfKind::Relocatable {
             return Some(found);
@@ -61,13 +62,14 @@ impl CodeRelocations {
         for section in elf.code_sections() {
             let place = |address| CodeAddress { section: section.index, address };
             let relocations = load(elf, section.index, &mut room)?;
-            let fields = relocations.iter().map(|r| (place(r.offset), target(elf.machine(), r)));
+            let fields =
+                relocations.iter().map(|r| (place(r.offset), (machine.relocation_target)(r)));
             found.fields.extend(fields);
         }
         found.fields.sort_by_key(|(place, _)| *place);
         let places = found.fields.iter().filter_map(|(_, target)| target.place());
         found.data = DataRelocations::of(elf, places, &mut room)?;
-        found.add_conventions(elf);
+        found.add_conventions(elf, machine);
         Some(found)
     }
 
@@ -164,26 +166,5 @@ impl RelocationTarget {
                 None
             }
         }
-    }
-}
-
-/// What a relocation of code refers to.
-fn target(machine: u16, relocation: &Relocation) -> RelocationTarget {
-    let Some(target) = relocation.target() else { return RelocationTarget::Elsewhere };
-    match (machine, relocation.kind) {
-        // R_X86_64_PC32 and R_X86_64_PLT32, of a field at the end of its instruction, where the processor counts from.
-        (EM_X86_64, 2 | 4) => RelocationTarget::Place(CodeAddress {
-            address: target.address.wrapping_add(FIELD),
-            ..target
-        }),
-        // R_X86_64_64, R_X86_64_32, R_X86_64_32S.
-        (EM_X86_64, 1 | 10 | 11) => RelocationTarget::Address(target),
-        // R_AARCH64_ADR_PREL_LO21, R_AARCH64_TSTBR14, R_AARCH64_CONDBR19, R_AARCH64_JUMP26, R_AARCH64_CALL26.
-        (EM_AARCH64, 274 | 279 | 280 | 282 | 283) => RelocationTarget::Place(target),
-        // R_AARCH64_ADR_PREL_PG_HI21, R_AARCH64_ADR_PREL_PG_HI21_NC.
-        (EM_AARCH64, 275 | 276) => RelocationTarget::Page(target),
-        // R_AARCH64_ADD_ABS_LO12_NC, and R_AARCH64_LDST8_ABS_LO12_NC to R_AARCH64_LDST128_ABS_LO12_NC.
-        (EM_AARCH64, 277 | 278 | 284..=286 | 299) => RelocationTarget::InPage(target),
-        _ => RelocationTarget::Elsewhere,
     }
 }

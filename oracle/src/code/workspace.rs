@@ -1,7 +1,8 @@
 //! What is kept from one function to the next while functions are examined one after the other.
 
+use super::budget::Budget;
 use super::fixpoint::Analysis;
-use super::program::{Budget, Function};
+use super::function::Function;
 use super::scratch::ScratchBuffers;
 
 /// What is kept from one function to the next: memory, and the last analysis, for which the parts of a function ask if they are

@@ -96,7 +96,7 @@ impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
         let Analysis { blocks, graph, tables, abi, .. } = &mut *self.analysis;
         blocks.resize_with(graph.block_count(), || None);
         tables.clear();
-        let mut entry = AbstractState::entry(*abi);
+        let mut entry = AbstractState::entry(*abi, self.context.machine());
         if self.context.is_kernel() {
             entry.red_zone = 0;
         }

@@ -1,10 +1,11 @@
 //! What relocatable objects mean that only the Linux kernel and the C library define: functions that do not return, and the
 //! kernel's tables of instructions that it replaces or whose exceptions it handles.
 
-use sframe_validator::elf::{EM_X86_64, Elf, ElfSection, RelocationTable};
+use sframe_validator::elf::{Elf, ElfSection, RelocationTable};
 use sframe_validator::unwind::CodeAddress;
 
 use super::{CodeRelocations, RelocationTarget};
+use crate::code::machine::Machine;
 
 const SHT_RELA: u32 = 4;
 /// The size of an entry of `SHT_RELA` and of a symbol table, in bytes.
@@ -29,10 +30,12 @@ const NO_RETURN: [&[u8]; 12] = [
 
 impl CodeRelocations {
     /// Adds what the names of symbols and the kernel's tables say.
-    pub(super) fn add_conventions(&mut self, elf: &Elf<'_>) {
+    pub(super) fn add_conventions(&mut self, elf: &Elf<'_>, machine: &Machine) {
         self.name_targets(elf);
         self.add_jump_labels(elf);
-        self.add_warnings(elf);
+        if let Some(length) = machine.kernel_warning {
+            self.add_warnings(elf, length);
+        }
         self.add_alternatives(elf);
         self.branches.sort_unstable();
     }
@@ -83,13 +86,12 @@ impl CodeRelocations {
         }
     }
 
-    /// Adds the instructions `ud2` that report a warning, after which execution continues. An entry of the Linux kernel's
+    /// Adds the instructions of `length` bytes that report a warning, after which execution continues. An entry of the Linux kernel's
     /// table has the places of the instruction and of a file's name, a line, and flags (arch/x86/include/asm/bug.h).
-    fn add_warnings(&mut self, elf: &Elf<'_>) {
+    fn add_warnings(&mut self, elf: &Elf<'_>, length: u64) {
         const ENTRY: u64 = 12;
         const FLAGS: u64 = 10;
         const WARNING: u8 = 1;
-        const UD2: u64 = 2;
         let name = b"__bug_table";
         let Some(section) = section_named(elf, name).filter(|s| s.size.is_multiple_of(ENTRY))
         else {
@@ -100,8 +102,8 @@ impl CodeRelocations {
             let Some(from) = place.filter(|_| offset.is_multiple_of(ENTRY)) else { continue };
             let flags = offset.checked_add(FLAGS).and_then(|at| usize::try_from(at).ok());
             let flags = flags.and_then(|at| data.get(at)).copied().unwrap_or_default();
-            if elf.machine() == EM_X86_64 && flags & WARNING != 0 {
-                let to = CodeAddress { address: from.address.wrapping_add(UD2), ..from };
+            if flags & WARNING != 0 {
+                let to = CodeAddress { address: from.address.wrapping_add(length), ..from };
                 self.branches.push((from, to));
             }
         }

@@ -2,9 +2,9 @@
 
 use sframe_validator::Abi;
 
+use super::entry;
 use crate::code::effect::{self, Effect, Key, NO_REGISTER, RegisterNumber, RegisterSet};
 use crate::code::jump_table::JumpTables;
-use crate::code::state::AbstractState;
 
 /// RAX and RDX, about which nothing is known; RBP and R12, which hold the caller's values; no register.
 const REGISTERS: [RegisterNumber; 5] = [0, 1, 6, 12, NO_REGISTER];
@@ -62,7 +62,7 @@ fn effects_without_known_subjects_change_nothing() {
     let mut skipped = [0; 3];
     for (comparison, skipped) in comparisons.into_iter().zip(&mut skipped) {
         let mut tables = JumpTables::default();
-        let mut state = AbstractState::entry(Abi::Amd64);
+        let mut state = entry(Abi::Amd64);
         state.apply(Effect::Clobber(0b11), &mut tables);
         state.apply(comparison, &mut tables);
         let before = format!("{state:?}");
@@ -103,7 +103,7 @@ fn effects_change_only_what_they_may_change() {
     ]);
     let mut changed = [0; 2];
     for abi in [Abi::Amd64, Abi::Aarch64Little] {
-        let before = AbstractState::entry(abi);
+        let before = entry(abi);
         for effect in &all {
             let mut after = before.clone();
             after.apply(*effect, &mut JumpTables::default());

@@ -4,13 +4,14 @@
 use sframe_validator::Abi;
 
 use super::effects::copy;
+use super::entry;
 use crate::code::effect::{Condition, Effect, Key, NO_REGISTER, RegisterNumber};
 use crate::code::jump_table::JumpTables;
 use crate::code::state::AbstractState;
 use crate::code::value::{AbstractValue, Base, BasedAddress, ScaledIndex};
 
 fn after(effects: &[Effect]) -> AbstractState {
-    let mut state = AbstractState::entry(Abi::Amd64);
+    let mut state = entry(Abi::Amd64);
     state.apply_all(effects, &mut JumpTables::default());
     state
 }
@@ -222,7 +223,7 @@ fn tail_calls_have_the_callers_stack_and_registers() {
         (copy(29, 3, 0), false, false),
         (copy(31, 31, -16), false, false),
     ] {
-        let mut state = AbstractState::entry(abi);
+        let mut state = entry(abi);
         state.apply(effect, &mut JumpTables::default());
         assert_eq!(state.is_at_entry(abi), is_at_entry, "{effect:?}");
         assert_eq!(state.may_be_at_entry(abi), may_be, "{effect:?}");
