@@ -20,7 +20,7 @@ const CALL: u32 = (1 << LR) | 0x7_ffff;
 /// Decodes AArch64 instructions.
 #[derive(Default)]
 pub(super) struct Aarch64 {
-    /// The pages whose addresses `adrp` has put into registers, for [`Decoder::glance`].
+    /// The pages whose addresses `adrp` has put into registers, for [`Decoder::preview`].
     pages: Box<[Option<u64>; 32]>,
 }
 

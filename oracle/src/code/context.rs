@@ -36,7 +36,7 @@ pub(super) enum EntryKind {
     Call,
     /// By calls within the function only.
     LocalCall,
-    /// Nothing is known to call it. The assumption falls if jumps lead there with another stack.
+    /// Nothing is known to call it. The assumption falls if an edge has another stack there.
     Presumed,
 }
 

@@ -1,8 +1,8 @@
-//! The fixpoint computation over one function's control-flow graph.
+//! The computation of the fixpoint over one function's control-flow graph.
 //!
-//! The graph and the states depend on each other: only the states say where indirect jumps lead, and which jumps stay in the
-//! function. So both grow in rounds. Each [`Round`] executes basic blocks until no state changes; what it discovers is added to
-//! the graph, or refutes an assumption, and the next round continues from there or starts anew.
+//! The graph and the states depend on each other: only states have the targets of indirect jumps, and show which jumps
+//! stay in the function. So both grow in rounds. Each [`Round`] works until the worklist is empty; what it discovers is added to the
+//! graph, or refutes an assumption, and the next round continues from there or starts anew.
 
 mod edges;
 mod join;
@@ -25,34 +25,34 @@ use super::summary::FunctionSummary;
 pub(super) use replay::Observer;
 use round::{Discovery, Round};
 
-/// The maximum number of rounds. After each of them, more is known about where jumps lead and which calls do not return.
+/// The maximum number of rounds. Beyond it, nothing is claimed about the function.
 const MAX_ROUNDS: usize = 24;
 
-/// The result: a function's graph, and the abstract state before each block that is reached.
+/// The result: a function's control-flow graph, and its fixpoint, the abstract state before each block that is reached.
 pub(super) struct Analysis<'c> {
     abi: Abi,
     graph: ControlFlowGraph<'c>,
     tables: JumpTables,
-    /// The blocks that were reached. Empty before a round that starts anew.
+    /// The reached blocks, by number. Empty before a round that starts anew.
     blocks: Vec<Option<Block>>,
-    /// Jumps out of the function with the caller's registers and stack.
+    /// The targets of tail calls: jumps out of the function with the caller's registers and stack.
     tail_calls: BTreeSet<u64>,
-    /// It is unknown where a jump leads: code that was not followed may enter any block.
+    /// The targets of some jump are unknown: code that is not in the graph may enter any block.
     is_open: bool,
-    /// The addresses and numbers of the blocks that were reached, ordered; empty if the function was not understood.
+    /// The addresses and numbers of the reached blocks, ordered. Empty if there is no fixpoint that can be trusted.
     order: Vec<(u64, u32)>,
 }
 
 /// What a round leaves for the next one, apart from the analysis.
 struct Progress {
     entries: Vec<Entry>,
-    /// The blocks whose jumps may lead elsewhere once more of the function is known.
+    /// The blocks whose jumps may have other targets once more of the graph is known.
     unfinished: Vec<u32>,
-    /// The targets of indirect jumps, by instruction.
+    /// The targets of indirect jumps, by the number of the instruction.
     targets: BTreeMap<u32, Vec<u64>>,
-    /// Presumed entries that are none.
+    /// Presumed entries whose assumption fell.
     refuted_entries: BTreeSet<u64>,
-    /// Jumps that lead to unknown places.
+    /// The indirect jumps without known targets.
     unknown_jumps: BTreeSet<u32>,
     /// The function returns with another stack than it was entered with, so its entry is not the usual one.
     has_unusual_entry: bool,
@@ -70,7 +70,7 @@ impl Progress {
         }
     }
 
-    /// Notes that a jump of a block may lead elsewhere once more of the function is known.
+    /// Notes that a jump of a block may have other targets once more of the graph is known.
     fn leave_unfinished(&mut self, block: u32) {
         if self.unfinished.last() != Some(&block) {
             self.unfinished.push(block);
@@ -107,7 +107,7 @@ impl<'c> Analysis<'c> {
                 analysis.is_open = true;
                 analysis.blocks.clear();
             }
-            // What was not understood may be, now that more of the function is known, and best on the first path to it.
+            // States that were computed without a part of the graph are less precise than those of a new start.
             if is_refuted || progress.has_unusual_entry || !progress.unknown_jumps.is_empty() {
                 analysis.blocks.clear();
             }
@@ -119,7 +119,7 @@ impl<'c> Analysis<'c> {
         analysis
     }
 
-    /// Of no code, in buffers that are empty.
+    /// An analysis of no code yet, in buffers that are empty.
     fn within(AnalysisBuffers { lists, blocks }: AnalysisBuffers, abi: Abi) -> Analysis<'c> {
         Analysis {
             abi,
@@ -137,7 +137,7 @@ impl<'c> Analysis<'c> {
         AnalysisBuffers { lists: self.graph.into_buffers(), blocks: self.blocks }
     }
 
-    /// Whether the function jumps to an address with the caller's registers and stack.
+    /// Whether the function has a tail call to an address.
     pub(super) fn has_tail_call(&self, address: u64) -> bool {
         self.tail_calls.contains(&address)
     }
@@ -162,8 +162,8 @@ impl<'c> Analysis<'c> {
     }
 }
 
-/// Continues after a conditional branch that is not taken; in a function that `is_open`, other code may enter there as well.
-/// Returns false if it is always taken.
+/// Refines a state by a conditional branch that is not taken; in a function that `is_open`, other code may enter after it as well.
+/// Returns false if the branch is always taken.
 fn fall_through(is_open: bool, state: &mut AbstractState, condition: Condition) -> bool {
     if is_open {
         state.forget_entry_values();

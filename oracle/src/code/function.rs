@@ -20,12 +20,13 @@ pub struct Function<'e> {
     pub(super) base: u64,
     /// Those of the functions that the code belongs to: itself, or those that jump into it with their own frames.
     pub(super) analyses: Vec<Analysis<'e>>,
-    /// The number of the last one, if it was followed from its start.
+    /// The number of the last one, if it was analysed from its start.
     pub(super) last: Option<usize>,
 }
 
 impl<'e> Function<'e> {
-    /// The analyses of the functions that the code belongs to, and the number of the last one, if it was followed from its start.
+    /// The analyses of the functions that the code belongs to, and the number of the last one, if it was analysed from
+    /// its start.
     pub(super) fn into_analyses(self) -> (Vec<Analysis<'e>>, Option<usize>) {
         (self.analyses, self.last)
     }
@@ -55,8 +56,8 @@ impl<'e> Function<'e> {
         self.visit_runs(range, WatchedRegisters::ALL, |start| start.saturating_add(1), visit);
     }
 
-    /// Passes runs of instructions to `visit`, before which the same is known about the `watched` registers and the stack. `until` returns
-    /// an address before which the run that starts at an address has to end, as far as instructions do.
+    /// Passes runs of instructions to `visit`, before which the states agree in the `watched` registers and the stack. `until` returns an
+    /// address before which the run that starts at an address has to end, as far as instructions do.
     pub(crate) fn visit_runs(
         &mut self,
         range: Range<u64>,
@@ -75,7 +76,7 @@ impl<'e> Function<'e> {
             let until = |from: u64| until(from.wrapping_sub(base)).wrapping_add(base);
             return analysis.visit(range, &mut Observer { watched: watched.0, until, visit });
         }
-        // What is known is true for all functions to which the code belongs.
+        // The join: what is known is true for all functions to which the code belongs.
         let mut states: BTreeMap<u64, (u64, AbstractState)> = BTreeMap::new();
         for analysis in &mut self.analyses {
             let until = |from: u64| from.saturating_add(1);

@@ -221,7 +221,7 @@ impl<'c> ControlFlowGraph<'c> {
                 *index = number;
             }
             before = number;
-            // If the call does not return, only jumps of other functions lead here, and with another stack.
+            // If the call does not return, this is the target of jumps in other functions only, and has another stack.
             if is_after_call && context.is_entered_elsewhere(address) {
                 self.start_block_at(number);
             }
@@ -316,7 +316,7 @@ impl<'c> ControlFlowGraph<'c> {
         })
     }
 
-    /// Notes which instruction follows one.
+    /// Notes which instruction comes after one.
     fn link(&mut self, number: u32, following: u32) {
         let step = usize::try_from(number).ok().and_then(|n| self.buffers.steps.get_mut(n));
         if let Some(step) = step {

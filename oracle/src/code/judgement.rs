@@ -152,13 +152,23 @@ impl KnownFacts<'_> {
             && self.state.stack.is_like(&view.stack)
     }
 
-    /// The row that the code proves. Its CFA is relative to SP if the distance is known, else to FP.
+    /// How the value that a register had at the entry is recovered, if the code proves it.
+    #[must_use]
+    pub fn recovery(&self, register: Register) -> Option<Recovery> {
+        self.recovery_of(register, AbstractValue::Entry(number(register)))
+    }
+
+    /// The row that the code proves: a view of what it proves about all registers. Its CFA is relative to SP if the distance is known,
+    /// else to FP.
     #[must_use]
     pub fn proven_row(&self) -> ProvenRow {
-        self.row_by(|register, value| {
-            let in_place = self.get(register) == value;
-            in_place.then_some(Recovery::Unchanged).or_else(|| self.saved_at(value))
-        })
+        self.row_by(|register, value| self.recovery_of(register, value))
+    }
+
+    /// How a value that may still be in a register is recovered.
+    fn recovery_of(&self, register: Register, value: AbstractValue) -> Option<Recovery> {
+        let in_place = self.get(register) == value;
+        in_place.then_some(Recovery::Unchanged).or_else(|| self.saved_at(value))
     }
 
     /// The row that recovers everything from the stack, also what registers still hold.

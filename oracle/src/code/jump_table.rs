@@ -83,14 +83,13 @@ impl JumpTables {
         self.number(table).map_or(AbstractValue::Unknown, AbstractValue::Target)
     }
 
-    /// Whether a table has a single element: a pointer at a fixed place, such as an entry of the GOT. It leads to
-    /// another function.
+    /// Whether a table has a single element: a pointer at a fixed address, such as an entry of the GOT. Its target is another function.
     pub(super) fn is_pointer(&self, number: u32) -> bool {
         let table = usize::try_from(number).ok().and_then(|number| self.0.get(number));
         table.is_some_and(|table| table.most == Some(0))
     }
 
-    /// The addresses to which a table leads. `context` has its bytes; `is_inside` accepts a target in the function. If the
+    /// The targets of a table. `context` has its bytes; `is_inside` accepts a target in the function. If the
     /// index is limited, code that the function shares or keeps elsewhere is accepted, too. The table ends before the next
     /// place that an instruction of the file refers to and, if nothing limits the index, at the first element that is not
     /// accepted. `None` if an element within the limit cannot be read or is not accepted.
@@ -134,7 +133,7 @@ impl JumpTables {
 }
 
 impl JumpTable {
-    /// The address to which an element with a number leads.
+    /// The target that an element with this content has.
     fn target(&self, number: u64) -> Option<u64> {
         let unused = 64_u32.checked_sub(u32::from(self.size) * 8).filter(|bits| *bits < 64)?;
         let number = match self.signed {

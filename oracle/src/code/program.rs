@@ -46,8 +46,8 @@ pub struct Program<'e> {
 }
 
 impl<'e> Program<'e> {
-    /// Divides the code of `elf` into functions, which start where symbols, SFrame or CFI say that one starts, and finds
-    /// the calls and jumps between them. `None` for machines other than AMD64 and AArch64.
+    /// Divides the code of `elf` into functions, which start where symbols, SFrame or CFI say that one starts, and finds the cross
+    /// references between them. `None` for machines other than AMD64 and AArch64.
     #[must_use]
     pub fn of(
         elf: &'e Elf<'e>,
@@ -170,7 +170,7 @@ impl<'e> Program<'e> {
         self.evidence(index) == EntryEvidence::None && !self.is_unused(index)
     }
 
-    /// How certain it is that a function starts where `functions()[index]` does, and that it is no fragment of another one.
+    /// What says that a function starts where `functions()[index]` does, and that it is no fragment of another one.
     fn evidence(&self, index: usize) -> EntryEvidence {
         let Some(function) = self.functions().get(index) else { return EntryEvidence::None };
         let start = function.start;

@@ -27,7 +27,7 @@ pub(super) enum AbstractValue {
     Address(BasedAddress),
     /// An element of a jump table, by the table's number.
     Element(u32),
-    /// The address to which a jump table leads, by the table's number.
+    /// A target of a jump table, by the table's number.
     Target(u32),
 }
 

@@ -1,4 +1,4 @@
-//! The edges that leave a basic block: where its jumps, branches and exceptions lead, and with which state.
+//! The edges that leave a basic block: the targets of its jumps, branches and exceptions, and the state on each edge.
 
 use super::round::Round;
 use crate::code::context::FileContext;
@@ -9,7 +9,7 @@ use crate::code::value::AbstractValue;
 use crate::code::worklist::{Assumption, Edge};
 
 impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
-    /// Follows a conditional branch of a block to an address, if it can be taken.
+    /// Follows the edge of a conditional branch, if the state allows that it is taken.
     pub(super) fn follow_branch(
         &mut self,
         from: u32,
@@ -25,7 +25,7 @@ impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
         }
     }
 
-    /// Follows an exception that passes a call of a block.
+    /// Follows the edge of an exception that passes a call.
     pub(super) fn follow_exception(&mut self, from: u32, call: &Step, state: &AbstractState) {
         let exceptions = &self.analysis.graph.exceptions;
         if let Some(pad) = exceptions.pad_of(call.address) {
@@ -35,7 +35,7 @@ impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
         }
     }
 
-    /// Follows a jump of a block to an address.
+    /// Follows the edge of a jump: to a block, to code that has to be discovered, or out of the function.
     pub(super) fn follow_jump(&mut self, from: u32, to: u64, state: &AbstractState) {
         let graph = &self.analysis.graph;
         let step = graph.step_at(to).and_then(|step| graph.step(step));
@@ -55,7 +55,7 @@ impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
         }
     }
 
-    /// Follows an indirect jump of a block, an instruction with a target, to each place where it may lead.
+    /// Follows the edges of an indirect jump, an instruction and the abstract value of its target.
     pub(super) fn follow_indirect_jump(
         &mut self,
         from: u32,
@@ -84,7 +84,7 @@ impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
         }
     }
 
-    /// Whether an indirect jump, whose targets in the function are not known, leads to another function.
+    /// Whether an indirect jump without known targets in the function is a tail call in a state.
     fn is_indirect_tail_call(&self, target: AbstractValue, state: &AbstractState) -> bool {
         match target {
             AbstractValue::Target(table) if self.analysis.tables.is_pointer(table) => true,
@@ -93,7 +93,7 @@ impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
         }
     }
 
-    /// Finds the targets of an indirect jump. In a round, a table has the same targets each time.
+    /// Looks up the targets of an indirect jump. In a round, a table has the same targets each time.
     fn resolve(&mut self, jump: u32, target: AbstractValue) {
         let AbstractValue::Target(table) = target else { return };
         if !self.resolved.insert((jump, table)) {

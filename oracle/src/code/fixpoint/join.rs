@@ -1,4 +1,4 @@
-//! Joins the states of the edges that lead to a block: what remains is true on each way to it.
+//! The join: the state of a block is what is true on each edge to it.
 
 use super::round::Round;
 use crate::code::block::Block;
@@ -7,7 +7,7 @@ use crate::code::state::AbstractState;
 use crate::code::worklist::{Assumption, Edge};
 
 impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
-    /// Enters a block in a state, without what other code that may enter it need not preserve.
+    /// Follows an edge to a block. In an open function, other code may enter the block as well, with other values in registers.
     pub(super) fn enter(&mut self, edge: Edge, state: &AbstractState) {
         let is_open = self.analysis.is_open && !matches!(edge.assumption, Assumption::Entry(_));
         if is_open && state.holds_entry_values() {
@@ -18,22 +18,23 @@ impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
         self.join(edge, state);
     }
 
-    /// Joins exactly this state to that of a block, which is executed (again) if that changes it.
+    /// Joins the state on an edge into that of a block, which is listed if its state changes. A contradiction refutes the less certain
+    /// assumption instead.
     pub(super) fn join(&mut self, edge: Edge, state: &AbstractState) {
         let graph = &mut self.analysis.graph;
         let block = usize::try_from(edge.to).ok().and_then(|to| self.analysis.blocks.get_mut(to));
-        let Some(place) = block else { return };
-        let Some(block) = place else {
+        let Some(slot) = block else { return };
+        let Some(block) = slot else {
             let mut state = state.clone();
             if graph.starts_loop(edge.to) {
                 state.widen();
             }
-            *place = Some(Block::entered(edge.assumption, state));
+            *slot = Some(Block::entered(edge.assumption, state));
             return self.worklist.push(graph.block_address(edge.to), edge.to);
         };
         let assumption = block.assumption;
         if block.state.contradicts(state) {
-            // One of both ways is wrong: a call does not return, or an entry is none.
+            // Control takes only one of both edges: a call does not return, or an entry is none.
             match assumption.max(edge.assumption) {
                 Assumption::Nothing => {}
                 Assumption::CallReturns(call) => {

@@ -1,4 +1,4 @@
-//! The instructions that made frames what they are.
+//! Provenance: the instructions that made frames what they are.
 
 use core::ops::Range;
 
@@ -21,7 +21,7 @@ struct Reached {
 
 impl Analysis<'_> {
     /// For each of these addresses of instructions, which are ordered, the last instruction before it that changed the frame.
-    /// `None` if a jump leads from there to the address, or if it is more than 256 bytes away.
+    /// `None` if control does not go straight on from there to the address, or if it is more than 256 bytes away.
     pub(in crate::code) fn changes_before(&mut self, addresses: &[u64]) -> Vec<Option<u64>> {
         let (Some(first), Some(last)) = (addresses.first(), addresses.last()) else {
             return Vec::new();
@@ -58,7 +58,7 @@ impl Analysis<'_> {
         reached
     }
 
-    /// Whether execution may continue after the instruction at an address.
+    /// Whether control may go on after the instruction at an address.
     fn goes_on(&self, address: u64) -> bool {
         let step = self.graph.step_at(address).and_then(|step| self.graph.step(step));
         step.is_some_and(|step| match step.next {

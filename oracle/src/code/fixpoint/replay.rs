@@ -1,4 +1,4 @@
-//! The state before each instruction of a function that was executed.
+//! The replay: passes over the fixpoint once more, to derive the state before each instruction from that of its block.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::code::state::AbstractState;
 use crate::code::step::{NO_INDEX, Step};
 
 impl Analysis<'_> {
-    /// The reached blocks by address, or nothing if the function was not understood.
+    /// The reached blocks by address, or nothing if the fixpoint cannot be trusted.
     pub(super) fn reached(&self, progress: &Progress) -> Vec<(u64, u32)> {
         if progress.has_unusual_entry {
             return Vec::new();
@@ -26,8 +26,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether an instruction in one of these blocks starts in the middle of another: then some jump leads to a wrong
-    /// place.
+    /// Whether an instruction in one of these blocks starts in the middle of another: then some edge is wrong.
     fn overlap(&self, blocks: &[(u64, u32)]) -> bool {
         let mut end = 0;
         for (_, block) in blocks {
@@ -51,7 +50,7 @@ impl Analysis<'_> {
         false
     }
 
-    /// Passes runs of instructions in `range` that were reached to `observer`, in the order of addresses.
+    /// Passes the reached instructions in `range` to `observer` in runs, in the order of addresses.
     pub(in crate::code) fn visit<U, V>(&mut self, range: Range<u64>, observer: &mut Observer<U, V>)
     where
         U: FnMut(u64) -> u64,
@@ -74,7 +73,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Visits the instructions of a block. Returns the end of the last one.
+    /// Applies the transfer functions of a block again. Returns the end of its last instruction.
     fn visit_block<U, V>(
         &mut self,
         block: u32,
@@ -129,7 +128,7 @@ impl Analysis<'_> {
         run.end
     }
 
-    /// Visits the instructions of a steady block, which was executed to its end. Returns the end of the last one.
+    /// Goes over a steady block, which was executed to its end: its state holds before each instruction. Returns the end of the last one.
     fn visit_steady<U, V>(
         &self,
         number: u32,
@@ -157,7 +156,7 @@ impl Analysis<'_> {
     }
 }
 
-/// Who wants to see a function's instructions.
+/// Whoever wants to see the states before a function's instructions.
 pub(in crate::code) struct Observer<U, V> {
     /// The registers about which a state is asked. Instructions that change nothing of them are passed as one run.
     pub(in crate::code) watched: RegisterSet,
@@ -168,7 +167,7 @@ pub(in crate::code) struct Observer<U, V> {
     pub(in crate::code) visit: V,
 }
 
-/// Instructions one after the other, before which the same is known about what is watched.
+/// Instructions one after the other, before which the states agree in what is watched.
 struct Run {
     start: u64,
     end: u64,

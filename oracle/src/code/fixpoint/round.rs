@@ -1,4 +1,4 @@
-//! A round of the fixpoint computation: basic blocks are executed until no state changes.
+//! A round: takes blocks from the worklist, executes them, and follows their edges, until no state changes.
 
 use std::collections::BTreeSet;
 
@@ -14,18 +14,18 @@ use crate::code::worklist::{Assumption, Edge, Worklist};
 /// The maximum number of times, on average, that blocks are executed in a round.
 const MAX_VISITS_PER_BLOCK: usize = 64;
 
-/// What a round found by which the graph has to grow, or which assumption fell.
+/// What a round discovers: code by which the graph has to grow, and whether an assumption fell.
 #[derive(Default)]
 pub(super) struct Discovery {
-    /// Addresses in the function that were not decoded.
+    /// Targets in the function that are not decoded.
     pub(super) places: Vec<u64>,
-    /// Targets of jumps out of the function with the caller's registers or stack changed: they belong to it.
+    /// Targets outside of it, of jumps that are no tail calls because the frame still exists: they are fragments of the function.
     pub(super) fragments: Vec<u64>,
-    /// Some assumption was wrong.
+    /// An assumption fell.
     pub(super) is_refuted: bool,
 }
 
-/// What one round needs.
+/// One round, with what it works on.
 pub(super) struct Round<'r, 'c, S> {
     pub(super) analysis: &'r mut Analysis<'c>,
     pub(super) progress: &'r mut Progress,
@@ -36,10 +36,10 @@ pub(super) struct Round<'r, 'c, S> {
     pub(super) resolved: BTreeSet<(u32, u32)>,
 }
 
-/// A position in a block.
+/// A position in a block that is executed.
 struct Cursor {
     block: u32,
-    /// The instruction.
+    /// The number of the instruction.
     at: u32,
     /// What SP held when it was looked at last.
     sp: PackedValue,
@@ -49,7 +49,7 @@ struct Cursor {
 struct Transferred {
     /// The last instruction.
     last: Step,
-    /// Whether one of those that do nothing else has effects.
+    /// Whether one before it has effects.
     has_effects: bool,
 }
 
@@ -64,7 +64,7 @@ impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
         Round { analysis, progress, worklist, context, discovery, resolved }
     }
 
-    /// Executes blocks until nothing changes. `None` if that takes too long.
+    /// Works until the worklist is empty. `None` if the budget does not suffice.
     pub(super) fn execute(mut self) -> Option<Discovery> {
         if self.analysis.graph.is_too_large() {
             return None;
@@ -91,7 +91,7 @@ impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
         Some(self.discovery)
     }
 
-    /// Enters the function.
+    /// Starts at the function's entries.
     fn start(&mut self) {
         let Analysis { blocks, graph, tables, abi, .. } = &mut *self.analysis;
         blocks.resize_with(graph.block_count(), || None);
@@ -117,8 +117,7 @@ impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
         }
     }
 
-    /// Continues after more of the function was decoded: executes the blocks again that lead to other places now, or that
-    /// have become shorter.
+    /// Continues after the graph has grown: lists the blocks again whose edges are others now, or that have become shorter.
     fn resume(&mut self) {
         let Analysis { blocks, graph, .. } = &mut *self.analysis;
         let before = blocks.len();
@@ -134,8 +133,8 @@ impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
         }
     }
 
-    /// Finds calls that may not return: the code after them is entered only in this way as far as is known, but other
-    /// functions contain jumps there. Returns whether there are any.
+    /// Gives up the assumption that a call returns where the code after it has no other edge in this function, but jumps in other
+    /// functions have it as their target. Returns whether there are such calls.
     fn refute_returns(&mut self) -> bool {
         let Analysis { blocks, graph, .. } = &mut *self.analysis;
         let mut has_found = false;
@@ -151,13 +150,13 @@ impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
         has_found
     }
 
-    /// Executes a block, and enters those that follow.
+    /// Executes a block abstractly, and follows its edges.
     fn execute_block(&mut self, number: u32) {
         let Some(first) = self.analysis.graph.first_step(number) else { return };
         let Some(block) = self.analysis.block(number) else { return };
         let mut state = block.state.clone();
         state.start_block();
-        // As long as this is kept, slots with other content have another place in memory.
+        // As long as this is kept, slots with other content are elsewhere in memory.
         let slots = state.stack.clone();
         let mut cursor = Cursor { block: number, at: first, sp: PackedValue::UNKNOWN };
         self.execute_from(&mut cursor, &mut state);
@@ -167,7 +166,7 @@ impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
         }
     }
 
-    /// Executes a block from the cursor on, and enters those that follow.
+    /// Executes a block from the cursor on, and follows its edges.
     fn execute_from(&mut self, cursor: &mut Cursor, state: &mut AbstractState) {
         let mut assumption = Assumption::Nothing;
         loop {
@@ -212,7 +211,7 @@ impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
                 ControlFlow::Return | ControlFlow::Stop => return,
             };
             let Some(next) = self.analysis.graph.step(last.following) else {
-                // The function continues in another one, unless its last call does not return.
+                // Control goes on in the next function, unless the last call does not return.
                 if assumption == Assumption::Nothing {
                     self.follow_jump(cursor.block, last.end(), state);
                 }
@@ -230,8 +229,8 @@ impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
         }
     }
 
-    /// Applies the instruction at the cursor and, while they do nothing but have effects, those after it in the block. The
-    /// cursor is at the last one then. `None` if the stack shows that the function is unusual.
+    /// Applies the transfer function of the instruction at the cursor and, as long as control goes straight on, those of the ones after it
+    /// in the block. The cursor is at the last one then. `None` if the stack shows that the entry is not the usual one.
     fn transfer(&mut self, cursor: &mut Cursor, state: &mut AbstractState) -> Option<Transferred> {
         let Analysis { graph, tables, .. } = &mut *self.analysis;
         let (mut has_effects, mut is_first) = (false, true);
