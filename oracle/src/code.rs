@@ -1,8 +1,9 @@
 //! Machine code as a witness: what the instructions of a function prove about its frames.
 //!
-//! This is a forward data-flow analysis by abstract interpretation, interleaved with the discovery of code. A function is executed
-//! abstractly from its entries: which registers hold the stack pointer's and other registers' values at the entry, at which
-//! distance from the canonical frame address (CFA), and where they are saved. A fact remains only if it holds on all paths.
+//! This is a forward data-flow analysis by abstract interpretation, interleaved with the discovery of code. A function is
+//! executed abstractly from its entries: which registers hold the stack pointer's and other registers' values at the
+//! entry, at which distance from the canonical frame address (CFA), and where they are saved. A fact remains only if it
+//! holds on all paths.
 //!
 //! ```text
 //!  file ──► image ──► cross references ──► entries ─────┐              amd64/ aarch64/: decoder, semantics
@@ -36,23 +37,27 @@
 //! | Machines | Decoders, semantics and conventions | `machine.rs`, `amd64/`, `aarch64/` |
 //! | Memory | What is used again from function to function; it changes no result | `workspace.rs`, `scratch.rs` |
 //!
-//! The analysis relies on assumptions. Those of the first kind are checked while it runs. Each edge says on which it relies
-//! ([`Assumption`](worklist::Assumption)). Where edges meet whose stack pointers contradict each other, the less certain assumption falls,
-//! and the function is analysed anew:
+//! The analysis relies on assumptions. Those of the first kind are checked while it runs. Each edge says on which it
+//! relies ([`Assumption`](worklist::Assumption)). Where edges meet whose stack pointers contradict each other, the less
+//! certain assumption falls, and the function is analysed anew:
 //!
 //! - An address is an entry, although nothing is known to call it.
 //! - A call returns.
 //!
-//! Those of the second kind are what psABIs and compilers promise:
+//! A wrong one only adds paths. Where these meet real ones, facts are lost, or the contradiction shows the mistake. Code
+//! that only such a path reaches is not executed by this function; if jumps of others have it as their target, the
+//! assumption falls as well.
+//!
+//! Those of the second kind are what psABIs and compilers promise. Code written by hand that breaks a promise may be
+//! judged wrongly:
 //!
 //! - Called functions keep the registers that the psABI requires them to keep, and return with the stack as it was.
 //! - Saved registers are overwritten only through addresses that the function computes from its stack pointer.
 //!
-//! If a jump may lead anywhere, code that is not known may enter any block: then no register is taken to hold its entry value still, but what
-//! was saved stays known. A function that returns with another stack than it was entered with, or in which instructions overlap, proves
-//! nothing.
-//! Nor does code that no path reaches: padding, the targets of jumps through tables that cannot be read, and code that only a debugger or
-//! another thread enters.
+//! If a jump may lead anywhere, code that is not known may enter any block: then no register is taken to hold its entry
+//! value still, but what was saved stays known. A function that returns with another stack than it was entered with, or
+//! in which instructions overlap, proves nothing. Nor does code that no path reaches: padding, the targets of jumps
+//! through tables that cannot be read, and code that only a debugger or another thread enters.
 
 mod aarch64;
 mod address_set;

@@ -1,6 +1,7 @@
 //! Sets of addresses that are searched for nearly every instruction.
 
-/// A set of addresses, in order. They are divided into pages, about as many as there are addresses, so that a look-up compares only a few.
+/// A set of addresses, in order. They are divided into pages, about as many as there are addresses, so that a look-up
+/// compares only a few.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct AddressSet {
     addresses: Vec<u64>,

@@ -4,8 +4,8 @@ use super::state::AbstractState;
 use super::step::NO_INDEX;
 use super::worklist::Assumption;
 
-/// A basic block that is reached: instructions that are entered only at the first one. Conditional branches may leave it before
-/// its end, since the state that they refine is that of the block.
+/// A basic block that is reached: instructions that are entered only at the first one. Conditional branches may leave it
+/// before its end, since the state that they refine is that of the block.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     /// What the most certain edge to the block relies on.

@@ -1,5 +1,5 @@
-//! The pass over all code of a file before any function is analysed: the cross references between functions, from which the call
-//! graph, entries, and functions that do not return follow.
+//! The pass over all code of a file before any function is analysed: the cross references between functions, from which
+//! the call graph, entries, and functions that do not return follow.
 
 use core::ops::Range;
 
@@ -76,8 +76,8 @@ struct NoReturnCandidate {
 }
 
 impl CrossReferences {
-    /// Finds the cross references in a file for a machine. `entries` are called from elsewhere. The threads of the current `rayon`
-    /// pool go over groups of functions.
+    /// Finds the cross references in a file for a machine. `entries` are called from elsewhere. The threads of the
+    /// current `rayon` pool go over groups of functions.
     pub(super) fn of(
         image: &Image<'_>,
         entries: Vec<CodeAddress>,
@@ -189,8 +189,8 @@ impl CrossReferences {
         sources
     }
 
-    /// Finds those in a function. Returns the function if it has no return instruction. What was called and referred to recently is not
-    /// added again.
+    /// Finds those in a function. Returns the function if it has no return instruction. What was called and referred to
+    /// recently is not added again.
     fn function<'e>(
         &mut self,
         image: &Image<'e>,
@@ -275,9 +275,9 @@ impl CrossReferences {
         }
     }
 
-    /// Adds the functions to which words point; `words` are pairs of a place and a word. Where adjacent words point to the
-    /// middle of functions as well, they are a jump table, which may lead to fragments of functions. Words that point to code of
-    /// no known function do not count: `.init_array` has such pointers, and is next to other data.
+    /// Adds the functions to which words point; `words` are pairs of a place and a word. Where adjacent words point to
+    /// the middle of functions as well, they are a jump table, which may lead to fragments of functions. Words that point
+    /// to code of no known function do not count: `.init_array` has such pointers, and is next to other data.
     fn add_pointers(&mut self, image: &Image<'_>, words: impl Iterator<Item = (u64, u64)>) {
         let (mut first, mut is_table, mut end) = (self.pointers.len(), false, u64::MAX);
         for (place, word) in words {

@@ -1,7 +1,7 @@
 //! The effects of which transfer functions are made, for every machine.
 //!
-//! A decoder turns each instruction into a few effects on registers and the stack, and where control goes after it. Effects say only
-//! what matters for unwinding: an instruction that computes something else makes its result unknown.
+//! A decoder turns each instruction into a few effects on registers and the stack, and where control goes after it.
+//! Effects say only what matters for unwinding: an instruction that computes something else makes its result unknown.
 
 /// A register by its DWARF number.
 pub(super) type RegisterNumber = u8;

@@ -1,8 +1,8 @@
 //! The computation of the fixpoint over one function's control-flow graph.
 //!
 //! The graph and the states depend on each other: only states have the targets of indirect jumps, and show which jumps
-//! stay in the function. So both grow in rounds. Each [`Round`] works until the worklist is empty; what it discovers is added to the
-//! graph, or refutes an assumption, and the next round continues from there or starts anew.
+//! stay in the function. So both grow in rounds. Each [`Round`] works until the worklist is empty; what it discovers is
+//! added to the graph, or refutes an assumption, and the next round continues from there or starts anew.
 
 mod edges;
 mod join;
@@ -162,8 +162,8 @@ impl<'c> Analysis<'c> {
     }
 }
 
-/// Refines a state by a conditional branch that is not taken; in a function that `is_open`, other code may enter after it as well.
-/// Returns false if the branch is always taken.
+/// Refines a state by a conditional branch that is not taken; in a function that `is_open`, other code may enter after it
+/// as well. Returns false if the branch is always taken.
 fn fall_through(is_open: bool, state: &mut AbstractState, condition: Condition) -> bool {
     if is_open {
         state.forget_entry_values();

@@ -56,8 +56,8 @@ impl<'e> Function<'e> {
         self.visit_runs(range, WatchedRegisters::ALL, |start| start.saturating_add(1), visit);
     }
 
-    /// Passes runs of instructions to `visit`, before which the states agree in the `watched` registers and the stack. `until` returns an
-    /// address before which the run that starts at an address has to end, as far as instructions do.
+    /// Passes runs of instructions to `visit`, before which the states agree in the `watched` registers and the stack.
+    /// `until` returns an address before which the run that starts at an address has to end, as far as instructions do.
     pub(crate) fn visit_runs(
         &mut self,
         range: Range<u64>,

@@ -16,8 +16,8 @@ const ROOM: usize = 32;
 /// The maximum number of fragments of a function.
 const MAX_FRAGMENTS: usize = 64;
 
-/// The control-flow graph of a function. It has no edges of its own: those of a block follow from its instructions, and those of its
-/// indirect jumps from states.
+/// The control-flow graph of a function. It has no edges of its own: those of a block follow from its instructions, and
+/// those of its indirect jumps from states.
 #[derive(Debug)]
 pub(super) struct ControlFlowGraph<'c> {
     /// Each with the number of its first byte: the bytes of all fragments are numbered in the order in which these were added.
@@ -181,7 +181,8 @@ impl<'c> ControlFlowGraph<'c> {
         }
     }
 
-    /// Decodes instructions from an address on, until the next one was decoded before or control does not go there. Adds their targets to
+    /// Decodes instructions from an address on, until the next one was decoded before or control does not go there. Adds
+    /// their targets to
     /// `targets`.
     fn decode_from(
         &mut self,

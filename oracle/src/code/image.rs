@@ -167,8 +167,8 @@ impl<'e> Image<'e> {
         frame.is_some_and(|(frame, abi)| frame == frame_of_call(abi))
     }
 
-    /// What CFI says at the start of a function, and the machine. Objtool follows the code of fragments of functions as well as we do, so
-    /// what ORC says there is no further evidence.
+    /// What CFI says at the start of a function, and the machine. Objtool follows the code of fragments of functions as
+    /// well as we do, so what ORC says there is no further evidence.
     fn frame_at_start(&self, start: CodeAddress) -> Option<(Frame, Abi)> {
         self.cfi.iter().filter(|cfi| cfi.kind().is_some()).find_map(|cfi| {
             let mut context = RowContext::new(cfi);

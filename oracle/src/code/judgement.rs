@@ -158,8 +158,8 @@ impl KnownFacts<'_> {
         self.recovery_of(register, AbstractValue::Entry(number(register)))
     }
 
-    /// The row that the code proves: a view of what it proves about all registers. Its CFA is relative to SP if the distance is known,
-    /// else to FP.
+    /// The row that the code proves: a view of what it proves about all registers. Its CFA is relative to SP if the
+    /// distance is known, else to FP.
     #[must_use]
     pub fn proven_row(&self) -> ProvenRow {
         self.row_by(|register, value| self.recovery_of(register, value))

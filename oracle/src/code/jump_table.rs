@@ -83,7 +83,8 @@ impl JumpTables {
         self.number(table).map_or(AbstractValue::Unknown, AbstractValue::Target)
     }
 
-    /// Whether a table has a single element: a pointer at a fixed address, such as an entry of the GOT. Its target is another function.
+    /// Whether a table has a single element: a pointer at a fixed address, such as an entry of the GOT. Its target is
+    /// another function.
     pub(super) fn is_pointer(&self, number: u32) -> bool {
         let table = usize::try_from(number).ok().and_then(|number| self.0.get(number));
         table.is_some_and(|table| table.most == Some(0))

@@ -17,8 +17,8 @@ pub(super) const LONGEST_INSTRUCTION: u8 = 15;
 /// The conventions of a machine, as far as the analysis depends on them and [`Abi`] does not have them.
 #[derive(Debug)]
 pub(super) struct Machine {
-    /// How many registers hold whole numbers or addresses, SP among them: those with the lowest numbers. What instructions do to others
-    /// is not followed.
+    /// How many registers hold whole numbers or addresses, SP among them: those with the lowest numbers. What
+    /// instructions do to others is not followed.
     pub(super) general_registers: RegisterNumber,
     /// The number of bytes below SP that signal handlers leave alone.
     pub(super) red_zone: i64,
@@ -40,8 +40,8 @@ pub(super) enum Instructions {
     Aarch64,
 }
 
-/// Something that needs a decoder. It is compiled for each machine, because calls of a decoder are too frequent to be dispatched one by
-/// one.
+/// Something that needs a decoder. It is compiled for each machine, because calls of a decoder are too frequent to be
+/// dispatched one by one.
 pub(super) trait WithDecoder<'c> {
     type Output;
 

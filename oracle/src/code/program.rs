@@ -1,5 +1,5 @@
-//! The whole program: the interprocedural part of the analysis. It decides where functions start, which functions a piece of code
-//! belongs to, from which entries each is analysed, and within which budget.
+//! The whole program: the interprocedural part of the analysis. It decides where functions start, which functions a piece
+//! of code belongs to, from which entries each is analysed, and within which budget.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -46,8 +46,8 @@ pub struct Program<'e> {
 }
 
 impl<'e> Program<'e> {
-    /// Divides the code of `elf` into functions, which start where symbols, SFrame or CFI say that one starts, and finds the cross
-    /// references between them. `None` for machines other than AMD64 and AArch64.
+    /// Divides the code of `elf` into functions, which start where symbols, SFrame or CFI say that one starts, and finds
+    /// the cross references between them. `None` for machines other than AMD64 and AArch64.
     #[must_use]
     pub fn of(
         elf: &'e Elf<'e>,
@@ -157,8 +157,8 @@ impl<'e> Program<'e> {
         Some(Function { abi: self.abi, range, base, analyses, last })
     }
 
-    /// The function to which `functions()[index]` belongs, if that is only a fragment of it and comes before it: compilers collect
-    /// code that is rarely executed. A function's fragments are best examined right after it.
+    /// The function to which `functions()[index]` belongs, if that is only a fragment of it and comes before it:
+    /// compilers collect code that is rarely executed. A function's fragments are best examined right after it.
     pub(crate) fn owner(&self, index: usize) -> Option<usize> {
         let [owner] = *self.references.sources(index).as_slice() else { return None };
         let is_fragment = self.is_fragment(index) && !self.is_fragment(owner);

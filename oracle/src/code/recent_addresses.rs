@@ -5,8 +5,8 @@ use sframe_validator::unwind::CodeAddress;
 /// The number of addresses in the cache. The low bits of an address decide which one it replaces.
 const SIZE: usize = 1 << 10;
 
-/// Some of the addresses that were seen last. Most references are to a few functions and variables: without most of the repetitions,
-/// few are left to be sorted.
+/// Some of the addresses that were seen last. Most references are to a few functions and variables: without most of the
+/// repetitions, few are left to be sorted.
 pub(super) struct RecentAddresses(Box<[Option<CodeAddress>; SIZE]>);
 
 impl RecentAddresses {

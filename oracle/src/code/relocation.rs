@@ -1,5 +1,5 @@
-//! The relocations of a relocatable object, such as a kernel module: they determine the targets of its calls and jumps, and what
-//! its instructions and jump tables contain.
+//! The relocations of a relocatable object, such as a kernel module: they determine the targets of its calls and jumps,
+//! and what its instructions and jump tables contain.
 
 mod conventions;
 mod data;
@@ -101,7 +101,8 @@ impl CodeRelocations {
         self.branches.get(first).filter(|(from, _)| *from == place).map(|(_, to)| *to)
     }
 
-    /// Where control goes after an instruction of `length` bytes, if relocations determine it. `flat` gives the address of a place.
+    /// Where control goes after an instruction of `length` bytes, if relocations determine it. `flat` gives the address
+    /// of a place.
     #[inline(never)]
     pub(super) fn next(
         &self,

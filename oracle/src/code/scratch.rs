@@ -6,11 +6,11 @@ use super::step::Step;
 use super::worklist::Worklist;
 
 /// The maximum size in bytes of a function whose memory is kept.
-const LARGEST: usize = 1 << 16;
+const MAX_BYTES: usize = 1 << 16;
 /// The maximum number of functions whose memory is kept. Few are examined at the same time.
-const MOST: usize = 4;
+const MAX_SPARE: usize = 4;
 
-/// The memory of analyses that are no longer needed, for the next ones.
+/// The memory of analyses that are no longer needed, for the next ones. Who examines functions passes it on.
 #[derive(Default)]
 pub(super) struct ScratchBuffers {
     spare: Vec<AnalysisBuffers>,
@@ -41,7 +41,7 @@ impl ScratchBuffers {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// An empty queue.
+    /// An empty worklist.
     pub(super) fn worklist(&mut self) -> &mut Worklist {
         self.worklist.clear();
         &mut self.worklist
@@ -49,7 +49,7 @@ impl ScratchBuffers {
 
     /// Keeps buffers for the next function.
     pub(super) fn keep(&mut self, mut buffers: AnalysisBuffers) {
-        if self.spare.len() >= MOST || buffers.lists.index.capacity() > LARGEST {
+        if self.spare.len() >= MAX_SPARE || buffers.lists.index.capacity() > MAX_BYTES {
             return;
         }
         buffers.lists.index.clear();

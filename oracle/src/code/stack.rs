@@ -6,7 +6,7 @@ use super::effect::{REGISTERS, RegisterNumber, RegisterSet};
 use super::value::{AbstractValue, Base, BasedAddress, PackedValue};
 
 /// The maximum number of slots with a known value. Functions save fewer registers.
-const MOST: usize = 16;
+const MAX_SLOTS: usize = 16;
 
 const EMPTY: Slot = Slot { address: PackedValue::UNKNOWN, value: PackedValue::UNKNOWN };
 
@@ -41,7 +41,7 @@ pub(super) struct AbstractStack {
 #[derive(Clone, Debug)]
 struct SavedSlots {
     /// Of these, the first `count` are in use.
-    known: [Slot; MOST],
+    known: [Slot; MAX_SLOTS],
     count: usize,
     /// None of them is at a lower offset from the CFA, or relative to another base.
     lowest: i32,
@@ -114,7 +114,7 @@ impl UnknownStores {
 
 impl Default for SavedSlots {
     fn default() -> SavedSlots {
-        SavedSlots { known: [EMPTY; MOST], count: 0, lowest: i32::MAX }
+        SavedSlots { known: [EMPTY; MAX_SLOTS], count: 0, lowest: i32::MAX }
     }
 }
 
@@ -197,11 +197,12 @@ impl AbstractStack {
             self.unknown = replaced.fold(self.unknown, UnknownStores::without_slot);
             self.retain(is_kept);
         }
-        if size == 8 && value.is_worth_saving() && self.saved.count < MOST {
+        if size == 8 && value.is_worth_saving() && self.saved.count < MAX_SLOTS {
             Rc::make_mut(&mut self.saved).add(Slot { address, value });
             return;
         }
-        // A store to one local variable, below the saved registers, counts as a store to all of them. Others change nothing then.
+        // A store to one local variable, below the saved registers, counts as a store to all of them. Others change
+        // nothing then.
         let (place, end) = match (end..0).contains(&self.saved.lowest) {
             true => (BasedAddress { offset: i32::MIN, ..place }, self.saved.lowest),
             false => (place, end),

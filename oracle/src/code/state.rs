@@ -9,11 +9,12 @@ use super::machine::Machine;
 use super::stack::AbstractStack;
 use super::value::{AbstractValue, Base, BasedAddress, PackedValue};
 
-/// The highest constant that widening drops. Jump tables, whose addresses are kept, come after the headers of the file: 64 bytes, and
-/// 56 for each segment.
+/// The highest constant that widening drops. Jump tables, whose addresses are kept, come after the headers of the file:
+/// 64 bytes, and 56 for each segment.
 const MAX_COUNTER: u64 = 0xff;
 
-/// An abstract state: a value for each register, and the stack. It stands for all concrete states for which what it says is true.
+/// An abstract state: a value for each register, and the stack. It stands for all concrete states for which what it says
+/// is true.
 #[derive(Clone, Debug)]
 pub(super) struct AbstractState {
     /// The value of SP at the entry.
@@ -215,9 +216,9 @@ impl AbstractState {
         }
     }
 
-    /// Widens the state at the head of a loop: forgets at once what a loop rarely preserves and unwinding rarely needs, so that the back
-    /// edge does not take it away step by step. These are small constants, entry values other than those of FP and RA, and the last
-    /// comparison.
+    /// Widens the state at the head of a loop: forgets at once what a loop rarely preserves and unwinding rarely needs,
+    /// so that the back edge does not take it away step by step. These are small constants, entry values other than those
+    /// of FP and RA, and the last comparison.
     pub(super) fn widen(&mut self) {
         let mut rest = self.known.without(self.frame);
         while let Some(register) = rest.pop() {

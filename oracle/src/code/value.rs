@@ -7,8 +7,9 @@ pub(super) use packed::PackedValue;
 
 /// An abstract value: what is known about the content of a register or a stack slot.
 ///
-/// These form a flat lattice. [`AbstractValue::Unknown`] is its top. There is no bottom: a block that is not reached has no state. The join
-/// of two different values is the top, except for numbers with a maximum, whose join has the higher one.
+/// These form a flat lattice. [`AbstractValue::Unknown`] is its top. There is no bottom: a block that is not reached has
+/// no state. The join of two different values is the top, except for numbers with a maximum, whose join has the higher
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AbstractValue {
     /// The top: nothing is known.

@@ -13,8 +13,8 @@ pub(super) struct Edge {
     pub(super) assumption: Assumption,
 }
 
-/// What an edge relies on, from the most to the least certain. Where edges with contradictory states meet, the assumption of the
-/// less certain one falls.
+/// What an edge relies on, from the most to the least certain. Where edges with contradictory states meet, the assumption
+/// of the less certain one falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Assumption {
     /// Nothing: the instruction continues there.
@@ -25,14 +25,14 @@ pub(super) enum Assumption {
     CallReturns(u32),
 }
 
-/// The worklist. The block with the lowest address comes first: most code flows downwards, so that most blocks are executed after
-/// all of their predecessors.
+/// The worklist. The block with the lowest address comes first: most code flows downwards, so that most blocks are
+/// executed after all of their predecessors.
 #[derive(Default)]
 pub(super) struct Worklist {
     blocks: BinaryHeap<Reverse<(u64, u32)>>,
     is_listed: Vec<bool>,
-    /// Edges that rely on an assumption, by address. They are followed only if no block is left, because an edge that relies on
-    /// nothing may refute them.
+    /// Edges that rely on an assumption, by address. They are followed only if no block is left, because an edge that
+    /// relies on nothing may refute them.
     deferred: BTreeMap<(u64, Assumption), (Edge, Box<AbstractState>)>,
 }
 

@@ -5,8 +5,8 @@ use super::fixpoint::Analysis;
 use super::function::Function;
 use super::scratch::ScratchBuffers;
 
-/// What is kept from one function to the next: memory, and the last analysis, for which the parts of a function ask if they are
-/// examined right after it. It changes no results.
+/// What is kept from one function to the next: memory, and the last analysis, for which the fragments of a function ask
+/// if they are examined right after it. It changes no results.
 #[derive(Default)]
 pub struct Workspace<'e> {
     /// The function that was analysed last, and its number.

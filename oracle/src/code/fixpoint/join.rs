@@ -7,7 +7,8 @@ use crate::code::state::AbstractState;
 use crate::code::worklist::{Assumption, Edge};
 
 impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
-    /// Follows an edge to a block. In an open function, other code may enter the block as well, with other values in registers.
+    /// Follows an edge to a block. In an open function, other code may enter the block as well, with other values in
+    /// registers.
     pub(super) fn enter(&mut self, edge: Edge, state: &AbstractState) {
         let is_open = self.analysis.is_open && !matches!(edge.assumption, Assumption::Entry(_));
         if is_open && state.holds_entry_values() {
@@ -18,8 +19,8 @@ impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
         self.join(edge, state);
     }
 
-    /// Joins the state on an edge into that of a block, which is listed if its state changes. A contradiction refutes the less certain
-    /// assumption instead.
+    /// Joins the state on an edge into that of a block, which is listed if its state changes. A contradiction refutes the
+    /// less certain assumption instead.
     pub(super) fn join(&mut self, edge: Edge, state: &AbstractState) {
         let graph = &mut self.analysis.graph;
         let block = usize::try_from(edge.to).ok().and_then(|to| self.analysis.blocks.get_mut(to));

@@ -128,7 +128,8 @@ impl Analysis<'_> {
         run.end
     }
 
-    /// Goes over a steady block, which was executed to its end: its state holds before each instruction. Returns the end of the last one.
+    /// Goes over a steady block, which was executed to its end: its state holds before each instruction. Returns the end
+    /// of the last one.
     fn visit_steady<U, V>(
         &self,
         number: u32,
@@ -162,8 +163,8 @@ pub(in crate::code) struct Observer<U, V> {
     pub(in crate::code) watched: RegisterSet,
     /// Returns the address at which the run that starts at an address has to end.
     pub(in crate::code) until: U,
-    /// Gets the address of the first instruction of a run, the end of the last one, and a state. What it says about the `watched`
-    /// registers is true before each of them.
+    /// Gets the address of the first instruction of a run, the end of the last one, and a state. What it says about the
+    /// `watched` registers is true before each of them.
     pub(in crate::code) visit: V,
 }
 

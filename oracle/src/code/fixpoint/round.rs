@@ -19,7 +19,8 @@ const MAX_VISITS_PER_BLOCK: usize = 64;
 pub(super) struct Discovery {
     /// Targets in the function that are not decoded.
     pub(super) places: Vec<u64>,
-    /// Targets outside of it, of jumps that are no tail calls because the frame still exists: they are fragments of the function.
+    /// Targets outside of it, of jumps that are no tail calls because the frame still exists: they are fragments of the
+    /// function.
     pub(super) fragments: Vec<u64>,
     /// An assumption fell.
     pub(super) is_refuted: bool,
@@ -133,8 +134,8 @@ impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
         }
     }
 
-    /// Gives up the assumption that a call returns where the code after it has no other edge in this function, but jumps in other
-    /// functions have it as their target. Returns whether there are such calls.
+    /// Gives up the assumption that a call returns where the code after it has no other edge in this function, but jumps
+    /// in other functions have it as their target. Returns whether there are such calls.
     fn refute_returns(&mut self) -> bool {
         let Analysis { blocks, graph, .. } = &mut *self.analysis;
         let mut has_found = false;
@@ -229,8 +230,9 @@ impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
         }
     }
 
-    /// Applies the transfer function of the instruction at the cursor and, as long as control goes straight on, those of the ones after it
-    /// in the block. The cursor is at the last one then. `None` if the stack shows that the entry is not the usual one.
+    /// Applies the transfer function of the instruction at the cursor and, as long as control goes straight on, those of
+    /// the ones after it in the block. The cursor is at the last one then. `None` if the stack shows that the entry is
+    /// not the usual one.
     fn transfer(&mut self, cursor: &mut Cursor, state: &mut AbstractState) -> Option<Transferred> {
         let Analysis { graph, tables, .. } = &mut *self.analysis;
         let (mut has_effects, mut is_first) = (false, true);

@@ -86,8 +86,9 @@ impl CodeRelocations {
         }
     }
 
-    /// Adds the instructions of `length` bytes that report a warning, after which execution continues. An entry of the Linux kernel's
-    /// table has the places of the instruction and of a file's name, a line, and flags (arch/x86/include/asm/bug.h).
+    /// Adds the instructions of `length` bytes that report a warning, after which execution continues. An entry of the
+    /// Linux kernel's table has the places of the instruction and of a file's name, a line, and flags
+    /// (arch/x86/include/asm/bug.h).
     fn add_warnings(&mut self, elf: &Elf<'_>, length: u64) {
         const ENTRY: u64 = 12;
         const FLAGS: u64 = 10;

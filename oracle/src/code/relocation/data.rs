@@ -30,8 +30,8 @@ impl DataRelocations {
         tables.collect::<Option<_>>().map(DataRelocations)
     }
 
-    /// The number in bytes at a place, or the one that the linker will put there; `None` if that is not known. `flat` gives the
-    /// address of a place.
+    /// The number in bytes at a place, or the one that the linker will put there; `None` if that is not known. `flat`
+    /// gives the address of a place.
     pub(in crate::code) fn number(
         &self,
         place: CodeAddress,

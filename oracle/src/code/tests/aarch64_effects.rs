@@ -16,8 +16,8 @@ const fn element(
     Effect::Element { to, base, offset: 0, index, scale: size, size, signed }
 }
 
-/// Instructions at 0x1000, and what they do: which registers and bytes they read and write is from the manual, and how much of it
-/// is followed is our choice. What is not followed becomes unknown.
+/// Instructions at 0x1000, and what they do: which registers and bytes they read and write is from the manual, and how
+/// much of it is followed is our choice. What is not followed becomes unknown.
 ///
 /// The number 31 is SP.
 const INSTRUCTIONS: &[(u32, &[Effect])] = &[

@@ -7,8 +7,7 @@ use crate::code::effect::{ControlFlow, Decoder, Effect, NO_REGISTER, RegisterNum
 /// An element at an index with a scale.
 const fn element(
     to: RegisterNumber,
-    base: RegisterNumber,
-    offset: i32,
+    (base, offset): (RegisterNumber, i32),
     (index, scale): (RegisterNumber, u8),
     size: u8,
     signed: bool,
@@ -16,8 +15,8 @@ const fn element(
     Effect::Element { to, base, offset, index, scale, size, signed }
 }
 
-/// Instructions at 0x1000, and what they do: which registers and bytes they read and write is from the manual, and how much of it
-/// is followed is our choice. What is not followed becomes unknown.
+/// Instructions at 0x1000, and what they do: which registers and bytes they read and write is from the manual, and how
+/// much of it is followed is our choice. What is not followed becomes unknown.
 ///
 /// Registers have their DWARF numbers (psABI, figure 3.36): RAX, RDX, RCX, RBX, RSI, RDI,
 /// RBP, RSP.
@@ -42,7 +41,7 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // push (%rax,%rcx,8)
     (
         b"\xff\x34\xc8",
-        &[element(SCRATCH, 0, 0, (2, 8), 8, true), copy(7, 7, -8), store(SCRATCH, 7, 0, 8)],
+        &[element(SCRATCH, (0, 0), (2, 8), 8, true), copy(7, 7, -8), store(SCRATCH, 7, 0, 8)],
     ),
     // pushf
     (b"\x9c", &[copy(7, 7, -8), store(NO_REGISTER, 7, 0, 8)]),
@@ -78,13 +77,13 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // mov (%rsi,%rdi,2),%rax
     (b"\x48\x8b\x04\x7e", &[copy(0, NO_REGISTER, 0)]),
     // mov (%rsi,%rdi,8),%rax
-    (b"\x48\x8b\x04\xfe", &[element(0, 4, 0, (5, 8), 8, true)]),
+    (b"\x48\x8b\x04\xfe", &[element(0, (4, 0), (5, 8), 8, true)]),
     // mov 0x1000(,%rdi,8),%rax
-    (b"\x48\x8b\x04\xfd\x00\x10\x00\x00", &[element(0, NO_REGISTER, 0x1000, (5, 8), 8, true)]),
+    (b"\x48\x8b\x04\xfd\x00\x10\x00\x00", &[element(0, (NO_REGISTER, 0x1000), (5, 8), 8, true)]),
     // mov (%rdx,%rax),%ecx
-    (b"\x8b\x0c\x02", &[element(2, 1, 0, (0, 1), 4, false)]),
+    (b"\x8b\x0c\x02", &[element(2, (1, 0), (0, 1), 4, false)]),
     // mov (%rdx,%rax),%rcx
-    (b"\x48\x8b\x0c\x02", &[element(2, 1, 0, (0, 1), 8, true)]),
+    (b"\x48\x8b\x0c\x02", &[element(2, (1, 0), (0, 1), 8, true)]),
     // mov (%rdx,%rax,4),%ecx
     (b"\x8b\x0c\x82", &[Effect::Clobber(1 << 2)]),
     // mov %fs:(%rdx,%rax),%ecx
@@ -204,7 +203,7 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // movslq %edi,%rax
     (b"\x48\x63\xc7", &[Effect::Extend { to: 0, from: 5 }]),
     // movslq (%rdx,%rax,4),%rcx
-    (b"\x48\x63\x0c\x82", &[element(2, 1, 0, (0, 4), 4, true)]),
+    (b"\x48\x63\x0c\x82", &[element(2, (1, 0), (0, 4), 4, true)]),
     // movslq (%rdx),%rcx
     (b"\x48\x63\x0a", &[Effect::Clobber(1 << 2)]),
     // leave

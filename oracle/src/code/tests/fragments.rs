@@ -20,7 +20,8 @@ fn a_fragment_of_the_function_elsewhere() {
     );
 }
 
-/// push %rbx; cmp $2,%edi; ja 0x3000; je 0xe; pop %rbx; ret; pop %rbx; ret. The branch to 0x3000 may be one that is never taken.
+/// push %rbx; cmp $2,%edi; ja 0x3000; je 0xe; pop %rbx; ret; pop %rbx; ret. The branch to 0x3000 may be one that is never
+/// taken.
 #[test]
 fn the_default_of_a_switch_elsewhere_is_no_fragment() {
     let alone = Alone { other: b"\xff\xd0\xf4", ..Alone::default() };

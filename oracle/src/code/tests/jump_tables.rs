@@ -144,8 +144,8 @@ fn a_table_that_cannot_be_read() {
     assert!(lines.contains(&"22 rsp+16 -16".to_owned()), "{lines:?}");
 }
 
-/// The blocks at 0, 6 and 0x22, where the `ja` leads, are executed before the table is known. Then the jump of the block at 6 is,
-/// and the cases at 0x18 and 0x1a.
+/// The blocks at 0, 6 and 0x22, where the `ja` leads, are executed before the table is known. Then the jump of the block
+/// at 6 is, and the cases at 0x18 and 0x1a.
 #[test]
 fn the_block_with_the_jump_alone_is_executed_again() {
     let data = [0x101a, 0x1018, 0x1022].map(|target: i32| (target - 0x2000).to_le_bytes()).concat();

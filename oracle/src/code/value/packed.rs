@@ -5,8 +5,8 @@ use crate::code::effect::Key;
 
 /// A [`AbstractValue`] in 8 bytes: states are copied and compared for each block, and consist of values.
 ///
-/// Numbers that do not fit are unknown: constants of more than 56 bits, which are no addresses, and distances of more than 8 MiB
-/// from an aligned address.
+/// Numbers that do not fit are unknown: constants of more than 56 bits, which are no addresses, and distances of more
+/// than 8 MiB from an aligned address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::code) struct PackedValue(u64);
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::code::{Function, KnownFacts, Program, ProvenRow, Truth};
+use sframe_oracle::code::{Function, KnownFacts, Program, ProvenRow, Truth, Workspace};
 use sframe_validator::Abi;
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Register, Row};
@@ -25,6 +25,7 @@ pub(super) struct CodeSource<'s> {
     elf: Elf<'s>,
     /// `None` if code of this machine is not examined.
     code: Option<Program<'s>>,
+    workspace: Workspace<'s>,
     /// The functions, the one looked up last first.
     functions: VecDeque<Function<'s>>,
     /// Whether calls put the return address into a register.
@@ -36,7 +37,8 @@ impl<'s> CodeSource<'s> {
     pub(super) fn new(elf: &Elf<'s>, cfi: Vec<Cfi<'s>>) -> CodeSource<'s> {
         let return_in_register = elf.abi().is_some_and(Abi::is_aarch64);
         let code = Program::owning(elf.clone(), &[], cfi);
-        CodeSource { elf: elf.clone(), code, functions: VecDeque::new(), return_in_register }
+        let (workspace, functions) = Default::default();
+        CodeSource { elf: elf.clone(), code, workspace, functions, return_in_register }
     }
 
     /// The statement about an address of the file: a row for the instruction there, if the code determines all of its
@@ -53,14 +55,15 @@ impl<'s> CodeSource<'s> {
                 function.into_iter().for_each(|function| self.functions.push_front(function));
             }
             None => {
-                let Some(function) = code.function(place) else {
+                let Some(function) = code.function_in(place, &mut self.workspace) else {
                     let row = stubs::row(&self.elf, address);
                     return Statement {
                         row: row.ok_or(Silence::NoFunction),
                         ..Statement::nothing(Silence::NoFunction)
                     };
                 };
-                self.functions.truncate(KEPT - 1);
+                let dropped = self.functions.drain((KEPT - 1).min(self.functions.len())..);
+                dropped.for_each(|function| self.workspace.recycle(function));
                 self.functions.push_front(function);
             }
         }
