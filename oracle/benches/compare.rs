@@ -9,7 +9,7 @@
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use sframe_oracle::cfi::{Cfi, RowContext};
-use sframe_oracle::code::Code;
+use sframe_oracle::code::Program;
 use sframe_oracle::compare::{compare, prove};
 use sframe_validator::Section;
 use sframe_validator::elf::Elf;
@@ -113,7 +113,7 @@ fn machine_code(bencher: Bencher<'_, '_>, machine: &str) {
     open(&data, |elf, sections, _| {
         let cfi = Cfi::load_all(elf).unwrap_or_default();
         let proofs = || {
-            let code = Code::of(black_box(elf), sections, &cfi)?;
+            let code = Program::of(black_box(elf), sections, &cfi)?;
             Some(prove(&code, elf, sections, &cfi, |range| {
                 black_box(range);
             }))

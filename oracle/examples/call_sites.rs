@@ -5,7 +5,7 @@
 //! ```
 
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::code::Code;
+use sframe_oracle::code::Program;
 use sframe_oracle::compare::{SiteSums, call_sites};
 use sframe_validator::elf::Elf;
 
@@ -24,7 +24,7 @@ fn main() {
 fn of(data: &[u8]) -> Option<SiteSums> {
     let elf = Elf::parse(data).ok()?;
     let cfi = Cfi::load_all(&elf).ok()?;
-    let code = Code::of(&elf, &[], &cfi)?;
+    let code = Program::of(&elf, &[], &cfi)?;
     Some(call_sites(&code, &elf, &[], &cfi, |_| {}).1)
 }
 

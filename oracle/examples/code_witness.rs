@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, Register};
 use sframe_oracle::cfi::{Cfi, CfiSource};
-use sframe_oracle::code::Code;
+use sframe_oracle::code::{Program, Workspace};
 use sframe_oracle::compare::{ProofSums, prove};
 use sframe_oracle::witness::CodeRange;
 use sframe_validator::Abi;
@@ -79,7 +79,7 @@ fn of(data: &[u8]) -> Option<Judged> {
     // Go compresses its CFI.
     let source = CfiSource::of(&elf);
     let cfi = source.load_all().ok()?;
-    let code = Code::of(&elf, &[], &cfi)?;
+    let code = Program::of(&elf, &[], &cfi)?;
     let mut wrong = Vec::new();
     let proofs = prove(&code, &elf, &[], &cfi, |range| {
         let (start, end, truth) = (range.start.address, range.end, range.truth);
@@ -92,11 +92,12 @@ fn of(data: &[u8]) -> Option<Judged> {
 }
 
 /// Classifies the code with CFI that no known path reaches.
-fn unreached(elf: &Elf<'_>, cfi: &[Cfi<'_>], code: &Code<'_>) -> Unreached {
+fn unreached(elf: &Elf<'_>, cfi: &[Cfi<'_>], code: &Program<'_>) -> Unreached {
     let mut unreached = Unreached::default();
     let described = described(cfi);
+    let mut workspace = Workspace::default();
     for function in code.functions() {
-        for gap in gaps(code, *function) {
+        for gap in gaps(code, *function, &mut workspace) {
             let after = described.partition_point(|range| range.end_place() <= gap.start);
             for range in described.get(after..).unwrap_or_default() {
                 if range.start >= gap.end_place() {
@@ -167,7 +168,7 @@ fn described(cfi: &[Cfi<'_>]) -> Vec<CodeRange> {
 }
 
 /// The ranges between the instructions of a function that are reached.
-fn gaps(code: &Code<'_>, range: CodeRange) -> Vec<CodeRange> {
+fn gaps<'e>(code: &Program<'e>, range: CodeRange, workspace: &mut Workspace<'e>) -> Vec<CodeRange> {
     let mut gaps = Vec::new();
     let mut add = |from: u64, to: u64| {
         if from < to {
@@ -175,11 +176,12 @@ fn gaps(code: &Code<'_>, range: CodeRange) -> Vec<CodeRange> {
         }
     };
     let mut done = range.start.address;
-    if let Some(mut function) = code.function(range.start) {
+    if let Some(mut function) = code.function_in(range.start, workspace) {
         function.visit(range.start.address..range.end, |from, to, _| {
             add(done, from);
             done = done.max(to);
         });
+        workspace.recycle(function);
     }
     add(done, range.end);
     gaps

@@ -42,7 +42,7 @@ use sframe_validator::rules::Rule;
 use sframe_validator::unwind::{CodeAddress, Frame};
 
 use crate::cfi::{Cfi, Fde, RowContext};
-use crate::code::Code;
+use crate::code::Program;
 use crate::compare::{Fields, FunctionCounts, Proofs, Ruling, Sums, Totals, compare_file};
 use crate::coverage::Cause;
 use crate::witness::CodeRange;
@@ -225,7 +225,7 @@ pub fn account_each<'c>(
         Witnesses::Cfi | Witnesses::All => compare_file(elf, sections, cfi, &mut ledger),
     };
     if options.witnesses != Witnesses::Cfi {
-        match Code::of(elf, sections, cfi) {
+        match Program::of(elf, sections, cfi) {
             Some(code) => ledger.prove(&code, elf, compared),
             None => ledger.cannot_prove(),
         }

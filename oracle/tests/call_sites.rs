@@ -6,7 +6,7 @@ mod common;
 
 use common::open;
 use sframe_corpus::tools::{run, toolchain};
-use sframe_oracle::code::Code;
+use sframe_oracle::code::Program;
 use sframe_oracle::compare::{AfterCall, SiteSums, call_sites};
 
 /// The addresses follow from the sizes of the instructions: `push` and `ret` have 1 byte, `sub` 4 and `call` 5.
@@ -64,7 +64,7 @@ fn return_addresses_may_belong_to_something_else() {
     let file = std::fs::read(folder.join("x.o")).expect("an object");
     open(&file, |elf, sections, cfi| {
         assert_eq!(sections.len(), 1);
-        let code = Code::of(elf, sections, cfi).expect("AMD64");
+        let code = Program::of(elf, sections, cfi).expect("AMD64");
         let mut found = Vec::new();
         let sums = call_sites(&code, elf, sections, cfi, |site| {
             assert_eq!(site.sframe, site.cfi, "{site:?}");

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::elf_files;
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::code::Code;
+use sframe_oracle::code::Program;
 use sframe_oracle::compare::{ProofSums, prove};
 use sframe_validator::elf::Elf;
 
@@ -16,7 +16,7 @@ use sframe_validator::elf::Elf;
 fn proof(file: &[u8]) -> Option<(ProofSums, Vec<String>)> {
     let elf = Elf::parse(file).ok()?;
     let cfi = Cfi::load_all(&elf).ok()?;
-    let code = Code::of(&elf, &[], &cfi)?;
+    let code = Program::of(&elf, &[], &cfi)?;
     let mut refuted = Vec::new();
     let proofs = prove(&code, &elf, &[], &cfi, |range| {
         let (start, end) = (range.start.address, range.end);

@@ -4,7 +4,7 @@
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 use sframe_oracle::cfi::{Cfi, Kind, RowContext};
-use sframe_oracle::code::Code;
+use sframe_oracle::code::Program;
 use sframe_validator::Abi;
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::CodeAddress;
@@ -94,7 +94,7 @@ fn is_examined(count: usize) -> bool {
     }
     let bytes = file.finish().expect("a file");
     let elf = Elf::parse(&bytes).expect("ELF");
-    let code = Code::of(&elf, &[], &[]).expect("AMD64");
+    let code = Program::of(&elf, &[], &[]).expect("AMD64");
     code.function(CodeAddress { section: sections[0], address: 0 }).is_some()
 }
 

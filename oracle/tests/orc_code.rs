@@ -1,7 +1,7 @@
 //! The machine code of kernel modules against their ORC tables: what instructions do was worked out by hand.
 
 use sframe_corpus::tools::{run, toolchain};
-use sframe_oracle::code::Code;
+use sframe_oracle::code::Program;
 use sframe_oracle::compare::{ProofSums, prove};
 use sframe_oracle::orc::{Orc, OrcFunctions};
 use sframe_validator::elf::Elf;
@@ -90,7 +90,7 @@ fn proof(file: &[u8]) -> (ProofSums, Vec<(u64, u64)>) {
     assert_eq!(orc.defects(), []);
     let functions = OrcFunctions::of(&elf, &orc).expect("few");
     let tables = [functions.cfi()];
-    let code = Code::of(&elf, &[], &tables).expect("AMD64");
+    let code = Program::of(&elf, &[], &tables).expect("AMD64");
     let mut refuted = Vec::new();
     let proofs = prove(&code, &elf, &[], &tables, |range| {
         refuted.push((range.start.address, range.end));

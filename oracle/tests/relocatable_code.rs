@@ -5,7 +5,7 @@
 
 use sframe_corpus::tools::{run, toolchain};
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::code::Code;
+use sframe_oracle::code::Program;
 use sframe_oracle::compare::{ProofSums, prove};
 use sframe_validator::elf::{Elf, ElfKind};
 
@@ -224,7 +224,7 @@ fn proof(file: &[u8], kind: ElfKind) -> (ProofSums, Vec<(u64, u64)>) {
     let elf = Elf::parse(file).expect("ELF");
     assert_eq!(elf.kind(), kind);
     let cfi = Cfi::load_all(&elf).expect("readable");
-    let code = Code::of(&elf, &[], &cfi).expect("a machine whose code is examined");
+    let code = Program::of(&elf, &[], &cfi).expect("a machine whose code is examined");
     let mut refuted = Vec::new();
     let proofs = prove(&code, &elf, &[], &cfi, |range| {
         refuted.push((range.start.address, range.end));

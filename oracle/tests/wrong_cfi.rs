@@ -21,7 +21,7 @@ use sframe_corpus::validate_cfi::{self, Opinion, Part};
 use sframe_corpus::wrong_cfi::{Caller, Place, Rules, Wrong, list};
 use sframe_corpus::{corpus, folder, tools};
 use sframe_oracle::cfi::{Cfi, RowContext};
-use sframe_oracle::code::{Code, Facts, Truth};
+use sframe_oracle::code::{KnownFacts, Program, Truth};
 use sframe_oracle::compare::look_up;
 use sframe_validator::Abi;
 use sframe_validator::elf::Elf;
@@ -85,14 +85,14 @@ struct At<'f> {
     end: u64,
     /// The row of CFI.
     cfi: Option<&'f Frame>,
-    facts: &'f Facts<'f>,
+    facts: &'f KnownFacts<'f>,
 }
 
 /// Passes the instructions that the code witness reaches to `look`.
 fn visit(data: &[u8], mut look: impl FnMut(&At<'_>)) {
     let elf = Elf::parse(data).expect("ELF");
     let all = Cfi::load_all(&elf).expect("readable");
-    let Some(code) = Code::of(&elf, &[], &all) else { return };
+    let Some(code) = Program::of(&elf, &[], &all) else { return };
     for range in code.functions() {
         let rows: Vec<Row> = all
             .iter()
@@ -124,14 +124,14 @@ fn the_code_refutes_what_is_listed() {
                 at >= start && line.range.contains(&(at - start))
             });
             let cfi = cfi.unwrap_or_else(|| panic!("{file}: no row at {at:#x}"));
-            let judged = facts.check(cfi).whole();
-            let context = format!("{file}, {at:#x}: {cfi}, {:?}", facts.known());
+            let judged = facts.judge(cfi).whole();
+            let context = format!("{file}, {at:#x}: {cfi}, {:?}", facts.proven_row());
             let Some(index) = line else {
                 assert_ne!(judged, Truth::Refuted, "{context}");
                 return;
             };
             let line = &lines[index];
-            let mut truth = facts.check(&frame(abi, line.truth));
+            let mut truth = facts.judge(&frame(abi, line.truth));
             if line.truth.fp == Place::Lost {
                 // There is nothing to recover.
                 truth.fp = Truth::Proven;
@@ -328,15 +328,15 @@ struct State {
     ra: Truth,
 }
 
-fn state(cfi: &Frame, facts: &Facts<'_>) -> State {
+fn state(cfi: &Frame, facts: &KnownFacts<'_>) -> State {
     let with = |distance: i64| match cfi.cfa {
         Cfa::RegisterOffset { register, offset } => {
             Frame { cfa: Cfa::RegisterOffset { register, offset: offset - distance }, ..*cfi }
         }
         _ => *cfi,
     };
-    let is_true = |distance: &i64| facts.check(&with(*distance)).cfa == Truth::Proven;
-    let distance = match (cfi.cfa, facts.known().cfa) {
+    let is_true = |distance: &i64| facts.judge(&with(*distance)).cfa == Truth::Proven;
+    let distance = match (cfi.cfa, facts.proven_row().cfa) {
         (
             Cfa::RegisterOffset { register, offset },
             Some(Cfa::RegisterOffset { register: known, offset: truth }),
@@ -344,7 +344,7 @@ fn state(cfi: &Frame, facts: &Facts<'_>) -> State {
         _ => (0..=64).flat_map(|bytes| [bytes, -bytes]).find(is_true),
     };
     // The rules for FP and RA are judged apart from that of the CFA.
-    let checked = facts.check(&with(distance.unwrap_or(0)));
+    let checked = facts.judge(&with(distance.unwrap_or(0)));
     State { distance, fp: checked.fp, ra: checked.ra }
 }
 

@@ -386,7 +386,7 @@ mod tests {
     use super::*;
     use crate::account::Options;
     use crate::cfi::{Cfi, Fde, Kind};
-    use crate::code::Known;
+    use crate::code::ProvenRow;
     use crate::compare::{Stated, Verdict};
     use crate::witness::Statement;
 
@@ -445,7 +445,7 @@ mod tests {
             assert_eq!(differences.groups.len(), 2);
             let stated = Stated { function: function(3), row_start: 0, frame: frame(7, 8, -8) };
             let cfa = Some(Cfa::RegisterOffset { register: Register(7), offset: 16 });
-            let truth = Known { cfa, ra: None, fp: None, ra_signed: false };
+            let truth = ProvenRow { cfa, ra: None, fp: None, ra_signed: false };
             let (start, end) = (CodeAddress::absolute(ranges[1]), ranges[1] + 1);
             let (wrong, fields, sframe) = (Wrong::Undecided, Fields::CFA, Some(stated));
             let found =

@@ -12,7 +12,7 @@ use super::tally::Tally;
 use super::undecided::Reasons;
 use super::{Account, Difference, EXAMPLES, Limit, Loss, Options, defects};
 use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext};
-use crate::code::Code;
+use crate::code::Program;
 use crate::compare::{
     Contradiction, Fields, FunctionCounts, Proofs, Range, Sink, Totals, Verdict, prove,
 };
@@ -226,7 +226,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     }
 
     /// Holds the rows against the code of the file.
-    pub(super) fn prove(&mut self, code: &Code<'_>, elf: &Elf<'_>, cfi: &'c [Cfi<'c>]) {
+    pub(super) fn prove(&mut self, code: &Program<'_>, elf: &Elf<'_>, cfi: &'c [Cfi<'c>]) {
         let (differences, judge, tally) = (&mut self.differences, &mut self.judge, &mut self.tally);
         let mut add = |found: &Contradiction<'c>| differences.contradiction(found, judge, tally);
         self.proofs = Some(prove(code, elf, self.sections, cfi, &mut add));

@@ -3,7 +3,7 @@
 use sframe_validator::unwind::{Frame, Named, Recovery};
 use sframe_validator::{Abi, Section};
 
-use crate::code::Known;
+use crate::code::ProvenRow;
 use crate::compare::{Fields, Wrong};
 use crate::witness::Marks;
 
@@ -89,7 +89,7 @@ pub(super) fn contradiction(
     fields: Fields,
     (wrong, noun): (Wrong, &str),
     stated: Marked,
-    truth: &Known,
+    truth: &ProvenRow,
     abi: Abi,
 ) -> String {
     let who = match wrong {

@@ -1,24 +1,26 @@
 //! AArch64 instructions (Arm Architecture Reference Manual, C4 and C6; AAPCS64 6.1).
 
-mod meaning;
+mod conventions;
+mod semantics;
 
 use disarm64::decoder::{self, Opcode};
 use disarm64::{InsnOpcode, InsnOperand};
 use disarm64_defn::InsnClass;
 
-use super::effect::{Condition, Decoder, Effect, Glance, Next, Number};
+use super::effect::{Condition, ControlFlow, Decoder, Effect, Preview, RegisterNumber};
+pub(super) use conventions::MACHINE;
 
 /// The stack pointer. As an operand, the number means SP or zero, depending on the instruction.
-const SP: Number = 31;
+const SP: RegisterNumber = 31;
 /// The link register.
-const LR: Number = 30;
+const LR: RegisterNumber = 30;
 /// The registers that a call may change: X0 to X18, and LR.
 const CALL: u32 = (1 << LR) | 0x7_ffff;
 
 /// Decodes AArch64 instructions.
 #[derive(Default)]
 pub(super) struct Aarch64 {
-    /// The pages whose addresses `adrp` has put into registers, for [`Decoder::glance`].
+    /// The pages whose addresses `adrp` has put into registers, for [`Decoder::preview`].
     pages: Box<[Option<u64>; 32]>,
 }
 
@@ -29,32 +31,33 @@ impl<'c> Decoder<'c> for Aarch64 {
         offset: usize,
         address: u64,
         effects: &mut Vec<Effect>,
-    ) -> Option<(u8, Next)> {
+    ) -> Option<(u8, ControlFlow)> {
         let instruction = Instruction::read(code.get(offset..)?, address)?;
         let next = instruction.next();
         match next {
-            Next::Following => instruction.effects(effects),
-            Next::Call(_) | Next::IndirectCall => effects.push(Effect::Call(CALL)),
+            ControlFlow::Following => instruction.effects(effects),
+            ControlFlow::Call(_) | ControlFlow::IndirectCall => effects.push(Effect::Call(CALL)),
             _ => {}
         }
         Some((4, next))
     }
 
-    fn glance(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Glance> {
+    fn preview(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Preview> {
         let instruction = Instruction::read(code.get(offset..)?, address)?;
         let next = instruction.next();
         let refers = self.reference(&instruction);
-        if next != Next::Following {
+        if next != ControlFlow::Following {
             self.pages.fill(None);
         }
-        Some(Glance { length: 4, next, refers })
+        Some(Preview { length: 4, next, refers })
     }
 }
 
 impl Aarch64 {
     /// The address that an instruction computes, alone or after `adrp`.
     fn reference(&mut self, instruction: &Instruction) -> Option<u64> {
-        let page = |register: Number| self.pages.get(usize::from(register)).copied().flatten();
+        let page =
+            |register: RegisterNumber| self.pages.get(usize::from(register)).copied().flatten();
         match instruction.class {
             InsnClass::PCRELADDR => {
                 let target = instruction.relative();
@@ -112,19 +115,19 @@ impl Instruction {
     }
 
     /// A register's number in the 5 bits from bit `from` on.
-    const fn register(&self, from: u32) -> Number {
-        (self.bits >> from & 31) as Number
+    const fn register(&self, from: u32) -> RegisterNumber {
+        (self.bits >> from & 31) as RegisterNumber
     }
 
-    const fn rd(&self) -> Number {
+    const fn rd(&self) -> RegisterNumber {
         self.register(0)
     }
 
-    const fn rn(&self) -> Number {
+    const fn rn(&self) -> RegisterNumber {
         self.register(5)
     }
 
-    const fn rm(&self) -> Number {
+    const fn rm(&self) -> RegisterNumber {
         self.register(16)
     }
 
@@ -147,26 +150,26 @@ impl Instruction {
         }
     }
 
-    fn next(&self) -> Next {
+    fn next(&self) -> ControlFlow {
         match self.class {
-            InsnClass::BRANCH_IMM if self.bit(31) => Next::Call(self.target(0, 26)),
-            InsnClass::BRANCH_IMM => Next::Jump(self.target(0, 26)),
-            InsnClass::CONDBRANCH => Next::Branch(self.target(5, 19), self.condition()),
-            InsnClass::COMPBRANCH => Next::Branch(self.target(5, 19), Condition::Other),
-            InsnClass::TESTBRANCH => Next::Branch(self.target(5, 14), Condition::Other),
+            InsnClass::BRANCH_IMM if self.bit(31) => ControlFlow::Call(self.target(0, 26)),
+            InsnClass::BRANCH_IMM => ControlFlow::Jump(self.target(0, 26)),
+            InsnClass::CONDBRANCH => ControlFlow::Branch(self.target(5, 19), self.condition()),
+            InsnClass::COMPBRANCH => ControlFlow::Branch(self.target(5, 19), Condition::Other),
+            InsnClass::TESTBRANCH => ControlFlow::Branch(self.target(5, 14), Condition::Other),
             // Bit 24 is set if the target is authenticated with a register.
             InsnClass::BRANCH_REG => match self.field(21, 3) {
-                0 => Next::Indirect(self.rn()),
-                1 => Next::IndirectCall,
-                2 => Next::Return,
-                _ => Next::Stop,
+                0 => ControlFlow::Indirect(self.rn()),
+                1 => ControlFlow::IndirectCall,
+                2 => ControlFlow::Return,
+                _ => ControlFlow::Stop,
             },
             // `svc` continues after it.
             InsnClass::EXCEPTION if self.field(21, 3) == 0 && self.field(0, 2) == 1 => {
-                Next::Following
+                ControlFlow::Following
             }
-            InsnClass::EXCEPTION => Next::Stop,
-            _ => Next::Following,
+            InsnClass::EXCEPTION => ControlFlow::Stop,
+            _ => ControlFlow::Following,
         }
     }
 

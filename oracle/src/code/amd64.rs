@@ -1,13 +1,17 @@
 //! AMD64 instructions (AMD64 Architecture Programmer's Manual, volume 3; AMD64 psABI 3.2).
 
-mod meaning;
+mod conventions;
+mod semantics;
 
 use iced_x86::{
     Code, ConditionCode, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register,
 };
 
-use super::effect::{Condition, Decoder, Effect, Glance, NONE, Next, Number, SCRATCH};
-use meaning::{Meaning, jump_target};
+use super::effect::{
+    Condition, ControlFlow, Decoder, Effect, NO_REGISTER, Preview, RegisterNumber, SCRATCH,
+};
+pub(super) use conventions::MACHINE;
+use semantics::{Semantics, jump_target};
 
 /// The registers that a call may change (psABI 3.2.1): RAX, RDX, RCX, RSI, RDI, R8 to R11.
 const CALLER_SAVED: u32 = 0b1111_0011_0111;
@@ -19,7 +23,7 @@ pub(super) struct Amd64<'c> {
     decoder: iced_x86::Decoder<'c>,
     /// The instruction that was decoded last. It is read where it is: copying it takes longer than decoding it.
     instruction: Instruction,
-    meaning: Meaning,
+    meaning: Semantics,
 }
 
 impl<'c> Amd64<'c> {
@@ -28,7 +32,7 @@ impl<'c> Amd64<'c> {
             code: &[],
             decoder: decoder(&[]),
             instruction: Instruction::default(),
-            meaning: Meaning::default(),
+            meaning: Semantics::default(),
         }
     }
 
@@ -67,52 +71,56 @@ impl<'c> Decoder<'c> for Amd64<'c> {
         offset: usize,
         address: u64,
         effects: &mut Vec<Effect>,
-    ) -> Option<(u8, Next)> {
+    ) -> Option<(u8, ControlFlow)> {
         let length = self.read(code, offset, address)?;
         let next = next(&self.instruction);
         match next {
-            Next::Following => self.meaning.effects(&self.instruction, effects),
-            Next::Call(_) | Next::IndirectCall => effects.push(Effect::Call(CALLER_SAVED)),
-            Next::Indirect(SCRATCH) => jump_target(&self.instruction, effects),
+            ControlFlow::Following => self.meaning.effects(&self.instruction, effects),
+            ControlFlow::Call(_) | ControlFlow::IndirectCall => {
+                effects.push(Effect::Call(CALLER_SAVED))
+            }
+            ControlFlow::Indirect(SCRATCH) => jump_target(&self.instruction, effects),
             _ => {}
         }
         Some((length, next))
     }
 
     #[inline]
-    fn glance(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Glance> {
+    fn preview(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Preview> {
         let length = self.read(code, offset, address)?;
         let instruction = &self.instruction;
         let is_relative = instruction.is_ip_rel_memory_operand();
         let refers = is_relative.then(|| instruction.ip_rel_memory_address());
-        Some(Glance { length, next: next(instruction), refers })
+        Some(Preview { length, next: next(instruction), refers })
     }
 }
 
 /// Where execution continues.
 #[inline]
-fn next(instruction: &Instruction) -> Next {
+fn next(instruction: &Instruction) -> ControlFlow {
     match instruction.flow_control() {
         FlowControl::Next | FlowControl::Interrupt => match instruction.code() {
-            Code::Hlt | Code::Int3 => Next::Stop,
-            _ => Next::Following,
+            Code::Hlt | Code::Int3 => ControlFlow::Stop,
+            _ => ControlFlow::Following,
         },
         FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend => {
             match instruction.mnemonic() {
-                Mnemonic::Xend | Mnemonic::Xabort => Next::Following,
-                _ => Next::Branch(instruction.near_branch_target(), condition(instruction)),
+                Mnemonic::Xend | Mnemonic::Xabort => ControlFlow::Following,
+                _ => ControlFlow::Branch(instruction.near_branch_target(), condition(instruction)),
             }
         }
-        FlowControl::UnconditionalBranch => Next::Jump(instruction.near_branch_target()),
-        FlowControl::Call if instruction.code() == Code::Syscall => Next::Following,
-        FlowControl::Call => Next::Call(instruction.near_branch_target()),
-        FlowControl::IndirectCall => Next::IndirectCall,
+        FlowControl::UnconditionalBranch => ControlFlow::Jump(instruction.near_branch_target()),
+        FlowControl::Call if instruction.code() == Code::Syscall => ControlFlow::Following,
+        FlowControl::Call => ControlFlow::Call(instruction.near_branch_target()),
+        FlowControl::IndirectCall => ControlFlow::IndirectCall,
         FlowControl::IndirectBranch => match instruction.op0_kind() {
-            OpKind::Register => Next::Indirect(whole(instruction.op0_register()).unwrap_or(NONE)),
-            _ => Next::Indirect(SCRATCH),
+            OpKind::Register => {
+                ControlFlow::Indirect(whole(instruction.op0_register()).unwrap_or(NO_REGISTER))
+            }
+            _ => ControlFlow::Indirect(SCRATCH),
         },
-        FlowControl::Return => Next::Return,
-        FlowControl::Exception => Next::Stop,
+        FlowControl::Return => ControlFlow::Return,
+        FlowControl::Exception => ControlFlow::Stop,
     }
 }
 
@@ -130,15 +138,15 @@ fn condition(instruction: &Instruction) -> Condition {
 
 /// The DWARF number of a general register, of any width.
 #[inline]
-fn number(name: Register) -> Option<Number> {
+fn number(name: Register) -> Option<RegisterNumber> {
     whole(name.full_register())
 }
 
 /// The DWARF number of a general register of 8 bytes (psABI, figure 3.36).
 #[inline]
-fn whole(name: Register) -> Option<Number> {
+fn whole(name: Register) -> Option<RegisterNumber> {
     // In the order of iced-x86's names, which is that of the numbers in instructions.
-    const NUMBERS: [Number; 16] = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15];
+    const NUMBERS: [RegisterNumber; 16] = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15];
     let index = (name as usize).checked_sub(Register::RAX as usize)?;
     NUMBERS.get(index).copied()
 }

@@ -1,23 +1,26 @@
-//! A block of a function that was reached.
+//! Basic blocks.
 
-use super::queue::Origin;
-use super::state::State;
-use super::step::NONE;
+use super::state::AbstractState;
+use super::step::NO_INDEX;
+use super::worklist::Assumption;
 
-/// What leads to a block, the state at its start, and what its execution found out.
+/// A basic block that is reached: instructions that are entered only at the first one. Conditional branches may leave it
+/// before its end, since the state that they refine is that of the block.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    pub(super) origin: Origin,
-    pub(super) state: State,
-    /// The last instruction that was executed, or [`NONE`].
+    /// What the most certain edge to the block relies on.
+    pub(super) assumption: Assumption,
+    /// The join of the states on all edges to the block.
+    pub(super) state: AbstractState,
+    /// The last instruction that was executed, or [`NO_INDEX`].
     pub(super) last: u32,
     /// SP, FP, RA and the stack were the same before each instruction.
     pub(super) is_steady: bool,
 }
 
 impl Block {
-    /// A block that is to be executed.
-    pub(super) fn entered(origin: Origin, state: State) -> Block {
-        Block { origin, state, last: NONE, is_steady: false }
+    /// A block that was entered for the first time.
+    pub(super) fn entered(assumption: Assumption, state: AbstractState) -> Block {
+        Block { assumption, state, last: NO_INDEX, is_steady: false }
     }
 }

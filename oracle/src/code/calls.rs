@@ -2,27 +2,39 @@
 
 use core::ops::Range;
 
-use super::Code;
-use super::decoder::Machine;
+use super::Program;
 use super::effect::Decoder;
+use super::machine::WithDecoder;
 use crate::witness::CodeRange;
 
-impl Code<'_> {
+/// Code at an address.
+struct CallsIn<'c> {
+    code: &'c [u8],
+    address: u64,
+}
+
+impl Program<'_> {
     /// The first address and the end of each call instruction in a function, in the order of addresses. The code is decoded
     /// from the function's start to its end, whether paths lead there or not.
     pub(crate) fn calls(&self, function: CodeRange) -> Vec<Range<u64>> {
-        let mut calls = Vec::new();
-        let Some(code) = self.elf().code_bytes(function.start, function.bytes()) else {
-            return calls;
-        };
-        let Some(mut decoder) = Machine::of(self.abi()) else { return calls };
-        let (mut offset, mut address) = (0, function.start.address);
+        let code = self.elf().code_bytes(function.start, function.bytes());
+        let calls = code.map(|code| CallsIn { code, address: function.start.address });
+        calls.map_or_else(Vec::new, |calls| self.machine().decode(calls))
+    }
+}
+
+impl<'c> WithDecoder<'c> for CallsIn<'c> {
+    type Output = Vec<Range<u64>>;
+
+    fn run(self, decoder: &mut impl Decoder<'c>) -> Vec<Range<u64>> {
+        let CallsIn { code, mut address } = self;
+        let (mut calls, mut offset) = (Vec::new(), 0);
         while offset < code.len() {
             // Bytes that are no instruction may be data in code.
-            let glance = decoder.glance(code, offset, address);
-            let length = glance.map_or(1, |glance| glance.length.max(1));
+            let preview = decoder.preview(code, offset, address);
+            let length = preview.map_or(1, |preview| preview.length.max(1));
             let end = address.saturating_add(u64::from(length));
-            if glance.is_some_and(|glance| glance.next.is_call()) {
+            if preview.is_some_and(|preview| preview.next.is_call()) {
                 calls.push(address..end);
             }
             address = end;

@@ -1,69 +1,69 @@
-//! The effects of instructions, the same for every machine.
+//! The effects of which transfer functions are made, for every machine.
 //!
-//! A decoder turns each instruction into a few effects on registers and the stack, and a way to go on. Effects say only
-//! what matters for unwinding: an instruction that computes something else makes its result unknown.
+//! A decoder turns each instruction into a few effects on registers and the stack, and where control goes after it.
+//! Effects say only what matters for unwinding: an instruction that computes something else makes its result unknown.
 
 /// A register by its DWARF number.
-pub(super) type Number = u8;
+pub(super) type RegisterNumber = u8;
 
 /// No register: an address without a base, or an unknown value. Nothing is ever known about it.
-pub(super) const NONE: Number = 60;
+pub(super) const NO_REGISTER: RegisterNumber = 60;
 
 /// A register of the decoder's own, for steps within an instruction.
-pub(super) const SCRATCH: Number = 33;
+pub(super) const SCRATCH: RegisterNumber = 33;
 
 /// The number of registers: those of the machine (AArch64 has most, 0 to 31; the return address of AMD64 is 16), and
 /// [`SCRATCH`].
 pub(super) const REGISTERS: usize = 34;
 
-/// What an instruction does.
+/// An effect of an instruction. What it does to an abstract state is its transfer function (`state.rs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// `to = from + plus`.
-    Copy { to: Number, from: Number, plus: i32 },
+    Copy { to: RegisterNumber, from: RegisterNumber, plus: i32 },
     /// `to` becomes a number from 0 to `most`: some low bits of `from`.
-    Narrow { to: Number, from: Number, most: u32 },
+    Narrow { to: RegisterNumber, from: RegisterNumber, most: u32 },
     /// `to` becomes the low 4 bytes of `from`, extended with their sign.
-    Extend { to: Number, from: Number },
+    Extend { to: RegisterNumber, from: RegisterNumber },
     /// `to = value`.
-    Constant { to: Number, value: i64 },
+    Constant { to: RegisterNumber, value: i64 },
     /// `to = a + (b << shift)`; `b` may be extended from its own size with its sign.
-    Add { to: Number, a: Number, b: Number, shift: u8, signed: bool },
+    Add { to: RegisterNumber, a: RegisterNumber, b: RegisterNumber, shift: u8, signed: bool },
     /// `to = index * size`: the distance of an element from the start of its array.
-    Scale { to: Number, index: Number, size: u8 },
+    Scale { to: RegisterNumber, index: RegisterNumber, size: u8 },
     /// `to = a - b`.
-    Subtract { to: Number, a: Number, b: Number },
+    Subtract { to: RegisterNumber, a: RegisterNumber, b: RegisterNumber },
     /// `to` becomes a number from 0 to `most`.
-    Limit { to: Number, most: u32 },
+    Limit { to: RegisterNumber, most: u32 },
     /// The register is rounded down; `place` identifies the instruction.
-    Align { register: Number, place: u32 },
+    Align { register: RegisterNumber, place: u32 },
     /// `to` becomes the 8 bytes at `base + offset`.
-    Load { to: Number, base: Number, offset: i32 },
+    Load { to: RegisterNumber, base: RegisterNumber, offset: i32 },
     /// `to` becomes the element of an array at `base + offset + index * scale`.
     Element {
-        to: Number,
-        base: Number,
+        to: RegisterNumber,
+        base: RegisterNumber,
         offset: i32,
-        index: Number,
+        index: RegisterNumber,
         scale: u8,
         size: u8,
         signed: bool,
     },
     /// `size` bytes at `base + offset` become the value of `from`.
-    Store { from: Number, base: Number, offset: i32, size: u8 },
+    Store { from: RegisterNumber, base: RegisterNumber, offset: i32, size: u8 },
     /// An unknown number of bytes from the address in `base` on get unknown content.
-    Fill { base: Number },
+    Fill { base: RegisterNumber },
     /// The registers of a set, by bits, become unknown.
     Clobber(u32),
     /// A function is called and returns: the registers of a set become unknown, and so does the memory below SP.
     Call(u32),
     /// A system call, with its number in a register: the registers of a set become unknown. After the one with the number
     /// `clone`, and after `clone3`, a new thread may have another stack.
-    SystemCall { number: Number, clone: u16, clobbers: u32 },
+    SystemCall { number: RegisterNumber, clone: u16, clobbers: u32 },
     /// Two registers are compared.
-    Compare { a: Number, b: Number },
+    Compare { a: RegisterNumber, b: RegisterNumber },
     /// A register is compared with a number.
-    CompareNumber { a: Number, number: u32 },
+    CompareNumber { a: RegisterNumber, number: u32 },
     /// The result of the last comparison is lost.
     Forget,
     /// The return address in its register is signed (AArch64).
@@ -76,62 +76,62 @@ pub(super) enum Effect {
 
 /// A set of registers by bits, and of what else effects concern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Registers(u64);
+pub(super) struct RegisterSet(u64);
 
-impl Registers {
+impl RegisterSet {
     /// The result of the last comparison.
-    pub(super) const COMPARED: Registers = Registers(1 << 63);
+    pub(super) const COMPARED: RegisterSet = RegisterSet(1 << 63);
 
     /// All registers, and what else effects concern.
-    pub(super) const ALL: Registers = Registers(u64::MAX);
+    pub(super) const ALL: RegisterSet = RegisterSet(u64::MAX);
 
     /// Effects that always matter concern this one, about which something is always known.
-    pub(super) const ALWAYS: Registers = Registers(1 << 62);
+    pub(super) const ALWAYS: RegisterSet = RegisterSet(1 << 62);
 
     /// The stack, and whether the return address is signed.
-    pub(super) const FRAME: Registers = Registers(1 << 61);
+    pub(super) const FRAME: RegisterSet = RegisterSet(1 << 61);
 
-    /// A single register, or [`NONE`].
-    pub(super) const fn of(register: Number) -> Registers {
-        Registers(1 << (register & 63))
+    /// A single register, or [`NO_REGISTER`].
+    pub(super) const fn of(register: RegisterNumber) -> RegisterSet {
+        RegisterSet(1 << (register & 63))
     }
 
     /// The registers of a set of the first 32.
-    pub(super) const fn of_set(set: u32) -> Registers {
-        Registers(set as u64)
+    pub(super) const fn of_set(set: u32) -> RegisterSet {
+        RegisterSet(set as u64)
     }
 
     /// Whether two sets have anything in common.
-    pub(super) const fn meet(self, other: Registers) -> bool {
+    pub(super) const fn meet(self, other: RegisterSet) -> bool {
         self.0 & other.0 != 0
     }
 
     /// The registers of both sets.
-    pub(super) const fn and(self, other: Registers) -> Registers {
-        Registers(self.0 & other.0)
+    pub(super) const fn and(self, other: RegisterSet) -> RegisterSet {
+        RegisterSet(self.0 & other.0)
     }
 
-    pub(super) const fn with(self, other: Registers) -> Registers {
-        Registers(self.0 | other.0)
+    pub(super) const fn with(self, other: RegisterSet) -> RegisterSet {
+        RegisterSet(self.0 | other.0)
     }
 
-    pub(super) const fn without(self, other: Registers) -> Registers {
-        Registers(self.0 & !other.0)
+    pub(super) const fn without(self, other: RegisterSet) -> RegisterSet {
+        RegisterSet(self.0 & !other.0)
     }
 
     /// Takes the lowest register from the set.
     #[allow(clippy::cast_possible_truncation, reason = "the number of a bit")]
-    pub(super) const fn pop(&mut self) -> Option<Number> {
-        let lowest = self.0.trailing_zeros() as Number;
+    pub(super) const fn pop(&mut self) -> Option<RegisterNumber> {
+        let lowest = self.0.trailing_zeros() as RegisterNumber;
         self.0 &= self.0.wrapping_sub(1);
-        if lowest < u64::BITS as Number { Some(lowest) } else { None }
+        if lowest < u64::BITS as RegisterNumber { Some(lowest) } else { None }
     }
 }
 
 impl Effect {
-    /// The registers that matter: if nothing is known about them, the effect changes nothing.
-    pub(super) fn subjects(&self) -> Registers {
-        let of = Registers::of;
+    /// The registers that matter: if nothing is known about them, the transfer function is the identity.
+    pub(super) fn subjects(&self) -> RegisterSet {
+        let of = RegisterSet::of;
         match *self {
             Effect::Copy { to, from, .. }
             | Effect::Narrow { to, from, most: u32::MAX }
@@ -139,20 +139,22 @@ impl Effect {
             Effect::Add { to, a, b, .. } | Effect::Subtract { to, a, b } => {
                 of(to).with(of(a)).with(of(b))
             }
-            Effect::Load { to, base, .. } | Effect::Element { to, base, .. } if base != NONE => {
+            Effect::Load { to, base, .. } | Effect::Element { to, base, .. }
+                if base != NO_REGISTER =>
+            {
                 of(to).with(of(base))
             }
             Effect::Store { from, base, .. } => of(from).with(of(base)),
             Effect::Fill { base } => of(base),
-            Effect::Clobber(set) => Registers::of_set(set),
-            Effect::Forget => Registers::COMPARED,
+            Effect::Clobber(set) => RegisterSet::of_set(set),
+            Effect::Forget => RegisterSet::COMPARED,
             // The result may be known although nothing was known before.
-            _ => Registers::ALWAYS,
+            _ => RegisterSet::ALWAYS,
         }
     }
 
     /// What the effect may change.
-    pub(super) fn changes(&self) -> Registers {
+    pub(super) fn changes(&self) -> RegisterSet {
         match *self {
             Effect::Copy { to, .. }
             | Effect::Narrow { to, .. }
@@ -164,18 +166,18 @@ impl Effect {
             | Effect::Limit { to, .. }
             | Effect::Align { register: to, .. }
             | Effect::Load { to, .. }
-            | Effect::Element { to, .. } => Registers::of(to),
-            Effect::Clobber(set) => Registers::of_set(set),
-            Effect::Call(set) => Registers::of_set(set).with(Registers::FRAME),
-            Effect::SystemCall { .. } => Registers::ALL,
+            | Effect::Element { to, .. } => RegisterSet::of(to),
+            Effect::Clobber(set) => RegisterSet::of_set(set),
+            Effect::Call(set) => RegisterSet::of_set(set).with(RegisterSet::FRAME),
+            Effect::SystemCall { .. } => RegisterSet::ALL,
             Effect::Compare { .. } | Effect::CompareNumber { .. } | Effect::Forget => {
-                Registers::COMPARED
+                RegisterSet::COMPARED
             }
             Effect::Store { .. }
             | Effect::Fill { .. }
             | Effect::Sign(_)
             | Effect::Authenticate(_)
-            | Effect::Strip => Registers::FRAME,
+            | Effect::Strip => RegisterSet::FRAME,
         }
     }
 }
@@ -205,9 +207,9 @@ pub(super) enum Condition {
     Other,
 }
 
-/// Where execution continues after an instruction.
+/// Where control goes after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum ControlFlow {
     /// At the following instruction.
     Following,
     /// At an address.
@@ -215,7 +217,7 @@ pub(super) enum Next {
     /// At an address or at the following instruction.
     Branch(u64, Condition),
     /// At the address in a register.
-    Indirect(Number),
+    Indirect(RegisterNumber),
     /// At the following instruction, if the function at an address returns.
     Call(u64),
     /// At the following instruction, if a function at an unknown address returns.
@@ -226,19 +228,19 @@ pub(super) enum Next {
     Stop,
 }
 
-impl Next {
+impl ControlFlow {
     /// Whether the instruction contains the address at which execution may continue.
     pub(super) const fn is_direct(self) -> bool {
-        matches!(self, Next::Jump(_) | Next::Branch(..) | Next::Call(_))
+        matches!(self, ControlFlow::Jump(_) | ControlFlow::Branch(..) | ControlFlow::Call(_))
     }
 
     /// Whether the instruction is a call.
     pub(super) const fn is_call(self) -> bool {
-        matches!(self, Next::Call(_) | Next::IndirectCall)
+        matches!(self, ControlFlow::Call(_) | ControlFlow::IndirectCall)
     }
 }
 
-/// Decodes the instructions of a machine.
+/// Decodes the instructions of a machine, and knows their semantics.
 pub(super) trait Decoder<'c> {
     /// Decodes the instruction at an offset in `code`, which is at `address`. Its effects are added to `effects`. Returns its
     /// length in bytes; `None` if it is no instruction.
@@ -248,18 +250,18 @@ pub(super) trait Decoder<'c> {
         offset: usize,
         address: u64,
         effects: &mut Vec<Effect>,
-    ) -> Option<(u8, Next)>;
+    ) -> Option<(u8, ControlFlow)>;
 
-    /// Decodes only what a look over the code of a file needs.
-    fn glance(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Glance>;
+    /// Decodes only what cross references need.
+    fn preview(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Preview>;
 }
 
-/// What an instruction says about the rest of the file.
+/// A cheap first decoding of an instruction, for cross references.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Glance {
+pub(super) struct Preview {
     /// Its length in bytes.
     pub(super) length: u8,
-    pub(super) next: Next,
+    pub(super) next: ControlFlow,
     /// An address of code or data that it contains.
     pub(super) refers: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! The content of a file: its functions, their code, and the data around them.
+//! The image: a file's functions, their code, and the data around them.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,12 @@ use sframe_validator::Abi;
 use sframe_validator::elf::{Elf, ElfKind, ElfSection, SHF_ALLOC};
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
 
-use super::effect::{Effect, Glance, Next};
-use super::places::Places;
-use super::relocated::Relocated;
-use super::surroundings::{Exceptions, Part};
-use super::table::number_of;
+use super::address_set::AddressSet;
+use super::context::{Exceptions, Fragment};
+use super::effect::{ControlFlow, Effect, Preview};
+use super::jump_table::number_of;
+use super::machine::Machine;
+use super::relocation::CodeRelocations;
 use crate::cfi::{Cfi, Fde, LandingPad, RowContext};
 use crate::witness::CodeRange;
 
@@ -23,7 +24,7 @@ const OF_KERNELS: [&[u8]; 4] =
 
 /// The maximum number of rows that are read to find the one at a symbol: functions have few, and files can have many
 /// symbols.
-const MOST_ROWS: usize = 64;
+const MAX_ROWS: usize = 64;
 
 /// A file and its functions.
 #[derive(Debug)]
@@ -32,8 +33,8 @@ pub(super) struct Image<'e> {
     cfi: Cow<'e, [Cfi<'e>]>,
     functions: Vec<CodeRange>,
     /// The addresses at which they start.
-    starts: Places,
-    relocated: Relocated,
+    starts: AddressSet,
+    relocations: CodeRelocations,
     /// In a relocatable object, an address for each section, by index, so that places in different sections have different
     /// addresses. Empty for a linked file.
     bases: Vec<u64>,
@@ -46,14 +47,15 @@ impl<'e> Image<'e> {
         elf: Cow<'e, Elf<'e>>,
         cfi: Cow<'e, [Cfi<'e>]>,
         functions: Vec<CodeRange>,
+        machine: &Machine,
     ) -> Image<'e> {
-        let relocated = Relocated::of(&elf);
-        let functions = if relocated.is_some() { functions } else { Vec::new() };
-        let relocated = relocated.unwrap_or_default();
+        let relocations = CodeRelocations::of(&elf, machine);
+        let functions = if relocations.is_some() { functions } else { Vec::new() };
+        let relocations = relocations.unwrap_or_default();
         let bases = if elf.kind() == ElfKind::Relocatable { bases(&elf) } else { Vec::new() };
         let starts = functions.iter().map(|function| flat(&bases, function.start)).collect();
         let is_kernel = elf.sections().iter().any(|it| OF_KERNELS.contains(&it.name.bytes()));
-        Image { elf, cfi, functions, starts: Places::of(starts), relocated, bases, is_kernel }
+        Image { elf, cfi, functions, starts: AddressSet::of(starts), relocations, bases, is_kernel }
     }
 
     pub(super) fn elf(&self) -> &Elf<'e> {
@@ -103,10 +105,10 @@ impl<'e> Image<'e> {
     }
 
     /// The code of a function.
-    pub(super) fn part(&self, index: usize) -> Option<Part<'e>> {
+    pub(super) fn fragment(&self, index: usize) -> Option<Fragment<'e>> {
         let function = self.functions.get(index)?;
         let code = self.elf.code_bytes(function.start, function.bytes())?;
-        Some(Part { start: self.flat(function.start), code })
+        Some(Fragment { start: self.flat(function.start), code })
     }
 
     /// The content of the section around an [address](Image::flat), from that address on.
@@ -132,7 +134,7 @@ impl<'e> Image<'e> {
         if self.bases.is_empty() {
             return number_of(bytes);
         }
-        self.relocated.data().number(self.place(address), bytes, |place| self.flat(place))
+        self.relocations.data().number(self.place(address), bytes, |place| self.flat(place))
     }
 
     /// The address of a place in a relocatable object, if its section has room for it. The end of a section is a place, too.
@@ -165,19 +167,19 @@ impl<'e> Image<'e> {
         frame.is_some_and(|(frame, abi)| frame == frame_of_call(abi))
     }
 
-    /// What CFI says at the start of a function, and the machine. Objtool follows the code of parts of functions as well as we do, so
-    /// what ORC says there is no further evidence.
+    /// What CFI says at the start of a function, and the machine. Objtool follows the code of fragments of functions as
+    /// well as we do, so what ORC says there is no further evidence.
     fn frame_at_start(&self, start: CodeAddress) -> Option<(Frame, Abi)> {
         self.cfi.iter().filter(|cfi| cfi.kind().is_some()).find_map(|cfi| {
             let mut context = RowContext::new(cfi);
-            let mut rows = cfi.find(start)?.rows(&mut context).take(MOST_ROWS).flatten();
+            let mut rows = cfi.find(start)?.rows(&mut context).take(MAX_ROWS).flatten();
             Some((rows.find(|row| row.contains(start.address))?.frame, cfi.abi()))
         })
     }
 
-    /// Where exceptions continue that pass calls in a part that starts at a place.
-    pub(super) fn exceptions(&self, start: CodeAddress, part: &Part<'_>) -> Exceptions {
-        self.landing_pads(start, part).map_or_else(Exceptions::default, |(function, pads)| {
+    /// The exceptional edges in a fragment that starts at a place.
+    pub(super) fn exceptions(&self, start: CodeAddress, fragment: &Fragment<'_>) -> Exceptions {
+        self.landing_pads(start, fragment).map_or_else(Exceptions::default, |(function, pads)| {
             let base = self.flat(CodeAddress { address: 0, ..start });
             let flat = |address: u64| address.wrapping_add(base);
             let pad = |it: LandingPad| LandingPad {
@@ -191,14 +193,14 @@ impl<'e> Image<'e> {
         })
     }
 
-    /// The landing pads of a part that starts at a place, if there are any, and what CFI says about that place.
+    /// The landing pads of a fragment that starts at a place, if there are any, and what CFI says about that place.
     pub(super) fn landing_pads(
         &self,
         start: CodeAddress,
-        part: &Part<'_>,
+        fragment: &Fragment<'_>,
     ) -> Option<(Fde<'_>, Vec<LandingPad>)> {
         // A function has at most as many calls as bytes.
-        let most = part.code.len();
+        let most = fragment.code.len();
         let found = self.cfi.iter().find_map(|cfi| {
             let function = cfi.find(start)?;
             let data = self.bytes_from(self.flat(function.lsda()?))?;
@@ -208,41 +210,41 @@ impl<'e> Image<'e> {
         found.filter(|(_, pads)| !pads.is_empty())
     }
 
-    /// Where execution continues after the instruction of `length` bytes at an [address](Image::flat). In a relocatable
-    /// object, relocations determine it, and change the effects.
+    /// Where control goes after the instruction of `length` bytes at an [address](Image::flat). In a relocatable object,
+    /// relocations determine it, and change the effects.
     #[inline]
     pub(super) fn relocate(
         &self,
         address: u64,
         length: u8,
-        next: Next,
+        next: ControlFlow,
         effects: &mut [Effect],
-    ) -> Next {
+    ) -> ControlFlow {
         if self.bases.is_empty() {
             return next;
         }
         let place = self.place(address);
-        self.relocated.relocate(place, length, effects, |place| self.address_of(place));
-        self.relocated.next(place, length, next, |place| self.flat(place))
+        self.relocations.relocate(place, length, effects, |place| self.address_of(place));
+        self.relocations.next(place, length, next, |place| self.flat(place))
     }
 
     /// The [address](Image::flat) of code or data that an instruction contains.
-    pub(super) fn reference(&self, place: CodeAddress, glance: &Glance) -> Option<u64> {
+    pub(super) fn reference(&self, place: CodeAddress, preview: &Preview) -> Option<u64> {
         if self.bases.is_empty() {
-            return glance.refers;
+            return preview.refers;
         }
-        match self.relocated.lead(place, glance.length) {
+        match self.relocations.target(place, preview.length) {
             Some(_) => {
-                let to = self.relocated.reference(place, glance.length)?;
+                let to = self.relocations.reference(place, preview.length)?;
                 self.address_of(to)
             }
-            None => Some(self.flat(CodeAddress { address: glance.refers?, ..place })),
+            None => Some(self.flat(CodeAddress { address: preview.refers?, ..place })),
         }
     }
 
     /// The relocations of the code.
-    pub(super) const fn relocated(&self) -> &Relocated {
-        &self.relocated
+    pub(super) const fn relocations(&self) -> &CodeRelocations {
+        &self.relocations
     }
 }
 

@@ -1,28 +1,29 @@
-//! An instruction in the list of those of a function.
+//! A decoded instruction in the control-flow graph.
 
-use super::effect::{Next, Registers};
+use super::effect::{ControlFlow, RegisterSet};
 
-/// No instruction, or no block.
-pub(super) const NONE: u32 = u32::MAX;
+/// The number of no instruction, and of no block.
+pub(super) const NO_INDEX: u32 = u32::MAX;
 
-/// An instruction.
+/// An instruction. Its effects, in a list of the graph, are its transfer function.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) address: u64,
-    /// Bytes.
+    /// In bytes.
     pub(super) length: u8,
     pub(super) effect_count: u8,
     pub(super) first_effect: u32,
-    /// If nothing is known about these registers, its effects change nothing.
-    pub(super) subjects: Registers,
+    /// The transfer function is the identity on a state in which all of these registers are unknown.
+    pub(super) subjects: RegisterSet,
     /// A call that does not return.
-    pub(super) is_final: bool,
-    pub(super) next: Next,
-    /// The instruction after it, or [`NONE`].
+    pub(super) never_returns: bool,
+    /// Where control goes.
+    pub(super) next: ControlFlow,
+    /// The number of the instruction after it, or [`NO_INDEX`].
     pub(super) following: u32,
-    /// The block that starts here, or [`NONE`].
+    /// The number of the block that starts here, or [`NO_INDEX`].
     pub(super) block: u32,
-    /// A jump leads back here.
+    /// A back edge leads here.
     pub(super) starts_loop: bool,
 }
 

@@ -4,6 +4,7 @@ mod aarch64;
 mod aarch64_effects;
 mod amd64_effects;
 mod effects;
+mod fragments;
 mod jump_tables;
 mod loops;
 mod order;
@@ -11,22 +12,26 @@ mod sound_rows;
 mod state;
 
 use std::cell::Cell;
+use std::ops::Range;
 
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
 use super::amd64::Amd64;
-use super::effect::{Effect, Next, Registers};
-use super::flow::Flow;
-use super::statement::{Facts, Truth};
-use super::surroundings::{By, Entry, Exceptions, Part, Surroundings};
-use super::table::number_of;
+use super::context::{Entry, EntryKind, Exceptions, FileContext, Fragment};
+use super::effect::{ControlFlow, Decoder, Effect, RegisterSet};
+use super::fixpoint::{Analysis, Observer};
+use super::judgement::{KnownFacts, Truth};
+use super::jump_table::number_of;
+use super::machine::Machine;
+use super::scratch::ScratchBuffers;
+use super::state::AbstractState;
 use crate::cfi::LandingPad;
 
-/// The surroundings of a function that starts at 0x1000.
+/// The context of a function that starts at 0x1000.
 #[derive(Default)]
 struct Alone<'c> {
-    /// Data at 0x2000, and the next place after it that is referred to.
+    /// Data at 0x2000, and the next address after it that is referred to.
     data: &'c [u8],
     next_referenced: u64,
     /// Another function, at 0x3000.
@@ -34,11 +39,21 @@ struct Alone<'c> {
     exceptions: Exceptions,
     endless: Option<u64>,
     is_exhausted: bool,
+    /// AMD64, if it is none other.
+    abi: Option<Abi>,
     /// The number of blocks that were executed.
     executed: Cell<usize>,
 }
 
-impl<'c> Surroundings<'c> for Alone<'c> {
+impl<'c> FileContext<'c> for Alone<'c> {
+    fn abi(&self) -> Abi {
+        self.abi.unwrap_or(Abi::Amd64)
+    }
+
+    fn machine(&self) -> &'static Machine {
+        Machine::of(self.abi()).expect("a machine whose code is examined")
+    }
+
     fn is_kernel(&self) -> bool {
         false
     }
@@ -52,24 +67,24 @@ impl<'c> Surroundings<'c> for Alone<'c> {
         self.next_referenced
     }
 
-    fn part(&self, address: u64) -> Option<Part<'c>> {
-        let part = Part { start: 0x3000, code: self.other };
-        part.offset(address).map(|_| part)
+    fn fragment(&self, address: u64) -> Option<Fragment<'c>> {
+        let fragment = Fragment { start: 0x3000, code: self.other };
+        fragment.offset(address).map(|_| fragment)
     }
 
-    fn is_part_of_functions(&self, address: u64) -> bool {
-        self.part(address).is_some()
+    fn is_presumed_fragment(&self, address: u64) -> bool {
+        self.fragment(address).is_some()
     }
 
-    fn exceptions(&self, part: &Part<'c>) -> Exceptions {
-        if part.start == 0x1000 { self.exceptions.clone() } else { Exceptions::default() }
+    fn exceptions(&self, fragment: &Fragment<'c>) -> Exceptions {
+        if fragment.start == 0x1000 { self.exceptions.clone() } else { Exceptions::default() }
     }
 
     fn number(&self, _: u64, bytes: &[u8]) -> Option<u64> {
         number_of(bytes)
     }
 
-    fn relocate(&self, _: u64, _: u8, next: Next, _: &mut [Effect]) -> Next {
+    fn relocate(&self, _: u64, _: u8, next: ControlFlow, _: &mut [Effect]) -> ControlFlow {
         next
     }
 
@@ -87,23 +102,44 @@ impl<'c> Surroundings<'c> for Alone<'c> {
     }
 }
 
-fn flow<'c>(code: &'c [u8], alone: &Alone<'c>) -> Flow<'c> {
-    let entry = Entry { address: 0x1000, by: By::Presumption };
-    let part = Part { start: 0x1000, code };
-    Flow::of(Abi::Amd64, part, vec![entry], &mut Amd64::new(), alone)
+/// The state at the entry of a function.
+fn entry(abi: Abi) -> AbstractState {
+    AbstractState::entry(abi, Machine::of(abi).expect("a machine whose code is examined"))
 }
 
-/// The end of a run of a single instruction.
-fn one(start: u64) -> u64 {
-    start + 1
+/// The analysis of a function at 0x1000 that is entered in these ways.
+fn analysis_from<'c>(
+    code: &'c [u8],
+    entries: &[(u64, EntryKind)],
+    decoder: &mut impl Decoder<'c>,
+    alone: &Alone<'c>,
+) -> Analysis<'c> {
+    let entries = entries.iter().map(|(address, kind)| Entry { address: *address, kind: *kind });
+    let fragment = Fragment { start: 0x1000, code };
+    Analysis::compute(fragment, entries.collect(), decoder, alone, &mut ScratchBuffers::default())
+}
+
+fn analysis<'c>(code: &'c [u8], alone: &Alone<'c>) -> Analysis<'c> {
+    analysis_from(code, &[(0x1000, EntryKind::Presumed)], &mut Amd64::new(), alone)
+}
+
+/// Passes each instruction in a range that is reached to `visit`, with the state before it.
+fn visit(
+    analysis: &mut Analysis<'_>,
+    range: Range<u64>,
+    mut visit: impl FnMut(u64, &AbstractState),
+) {
+    let until = |start: u64| start + 1;
+    let visit = |start: u64, _: u64, state: &AbstractState| visit(start, state);
+    analysis.visit(range, &mut Observer { watched: RegisterSet::ALL, until, visit });
 }
 
 /// What is known before each instruction that is reached: its address minus 0x1000, the CFA, and the rule for RBP (`u` if
 /// it is unchanged, or its distance from the CFA), with `?` for what is not known.
 fn listing(code: &[u8], alone: &Alone<'_>) -> Vec<String> {
     let mut lines = Vec::new();
-    flow(code, alone).visit(0..u64::MAX, Registers::ALL, one, |address, _, state| {
-        let known = Facts { state, abi: Abi::Amd64 }.known();
+    visit(&mut analysis(code, alone), 0..u64::MAX, |address, state| {
+        let known = KnownFacts { state, abi: Abi::Amd64 }.proven_row();
         let cfa = match known.cfa {
             Some(Cfa::RegisterOffset { register: Register(7), offset }) => format!("rsp+{offset}"),
             Some(Cfa::RegisterOffset { register: Register(6), offset }) => format!("rbp+{offset}"),
@@ -249,9 +285,9 @@ fn frames_of_a_realigned_stack_are_checked() {
         ra_signed: false,
     };
     let mut found = Vec::new();
-    flow(REALIGNED, &Alone::default()).visit(0x1017..0x1018, Registers::ALL, one, |_, _, state| {
-        let facts = Facts { state, abi: Abi::Amd64 };
-        found.push((facts.check(&frame(-8)).whole(), facts.check(&frame(-16)).whole()));
+    visit(&mut analysis(REALIGNED, &Alone::default()), 0x1017..0x1018, |_, state| {
+        let facts = KnownFacts { state, abi: Abi::Amd64 };
+        found.push((facts.judge(&frame(-8)).whole(), facts.judge(&frame(-16)).whole()));
     });
     assert_eq!(found, [(Truth::Proven, Truth::Unknown)]);
 }
@@ -349,8 +385,8 @@ fn values_from_other_memory_prove_nothing() {
     };
     for code in [b"\x48\x8b\x2d\xf9\x0f\x00\x00\xc3".as_slice(), b"\x48\x8b\x2c\x08\xc3"] {
         let mut truths = Vec::new();
-        flow(code, &Alone::default()).visit(0..u64::MAX, Registers::ALL, one, |_, _, state| {
-            truths.push(Facts { state, abi: Abi::Amd64 }.check(&unchanged).fp);
+        visit(&mut analysis(code, &Alone::default()), 0..u64::MAX, |_, state| {
+            truths.push(KnownFacts { state, abi: Abi::Amd64 }.judge(&unchanged).fp);
         });
         assert_eq!(truths, [Truth::Proven, Truth::Unknown]);
     }
@@ -399,66 +435,10 @@ fn functions_that_return_with_another_stack_are_not_judged() {
     assert_listing(b"\x50\xc3", &[]);
 }
 
-/// push %rbx; test %edi,%edi; jne 0x3000; pop %rbx; ret, and 0x3000: call *%rax; hlt
-#[test]
-fn a_part_of_the_function_elsewhere() {
-    let alone = Alone { other: b"\xff\xd0\xf4", ..Alone::default() };
-    assert_eq!(
-        listing(b"\x53\x85\xff\x0f\x85\xf7\x1f\x00\x00\x5b\xc3", &alone),
-        [
-            "0 rsp+8 u",
-            "1 rsp+16 u",
-            "3 rsp+16 u",
-            "9 rsp+16 u",
-            "a rsp+8 u",
-            "2000 rsp+16 u",
-            "2002 rsp+16 u",
-        ],
-    );
-}
-
-/// push %rbx; cmp $2,%edi; ja 0x3000; je 0xe; pop %rbx; ret; pop %rbx; ret. The branch to 0x3000 may be one that is never taken.
-#[test]
-fn the_default_of_a_switch_elsewhere_is_no_part() {
-    let alone = Alone { other: b"\xff\xd0\xf4", ..Alone::default() };
-    let code = b"\x53\x83\xff\x02\x0f\x87\xf6\x1f\x00\x00\x74\x02\x5b\xc3\x5b\xc3";
-    assert_eq!(
-        listing(code, &alone),
-        [
-            "0 rsp+8 u",
-            "1 rsp+16 u",
-            "4 rsp+16 u",
-            "a rsp+16 u",
-            "c rsp+16 u",
-            "d rsp+8 u",
-            "e rsp+16 u",
-            "f rsp+8 u",
-        ]
-    );
-    let flow = flow(code, &alone);
-    assert!(!flow.contains(0x3000) && !flow.has_tail_call(0x3000));
-}
-
 #[test]
 fn a_function_that_takes_too_long_is_not_judged() {
     let alone = Alone { is_exhausted: true, ..Alone::default() };
     assert_eq!(listing(b"\x53\x5b\xc3", &alone), [""; 0]);
-}
-
-/// Everything is popped before a jump to another function: push %rbx; pop %rbx; jmp 0x3000
-#[test]
-fn tail_calls_are_no_parts() {
-    let alone = Alone { other: b"\xff\xd0\xf4", ..Alone::default() };
-    let code = b"\x53\x5b\xe9\xf9\x1f\x00\x00";
-    assert_eq!(listing(code, &alone), ["0 rsp+8 u", "1 rsp+16 u", "2 rsp+8 u"]);
-    assert!(flow(code, &alone).has_tail_call(0x3000));
-}
-
-/// nop, after which the next function is executed, and call *%rax, which cannot return.
-#[test]
-fn a_function_without_an_end_continues_in_the_next() {
-    assert!(flow(b"\x90", &Alone::default()).has_tail_call(0x1001));
-    assert!(!flow(b"\xff\xd0", &Alone::default()).has_tail_call(0x1002));
 }
 
 /// jmp 3; mov $..., %eax; the jump leads into the middle of the `mov`, to which another branch leads.

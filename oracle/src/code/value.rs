@@ -1,44 +1,48 @@
-//! What may be known about the content of a register or a stack slot.
+//! The lattice of abstract values.
 
 mod packed;
 
-use super::effect::{Key, Number};
-pub(super) use packed::Packed;
+use super::effect::{Key, RegisterNumber};
+pub(super) use packed::PackedValue;
 
-/// The content of a register or a stack slot.
+/// An abstract value: what is known about the content of a register or a stack slot.
+///
+/// These form a flat lattice. [`AbstractValue::Unknown`] is its top. There is no bottom: a block that is not reached has
+/// no state. The join of two different values is the top, except for numbers with a maximum, whose join has the higher
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
-    /// Nothing is known.
+pub(super) enum AbstractValue {
+    /// The top: nothing is known.
     Unknown,
     /// The value that the register had at the function's entry; for RA, the return address.
-    Entry(Number),
+    Entry(RegisterNumber),
     /// The return address, signed.
     Signed(Key),
     /// A number.
     Constant(i64),
-    /// A number from 0 to this one.
+    /// An interval: a number from 0 to this one.
     AtMost(u32),
-    /// The distance in bytes of an element from the start of its array.
-    Distance(Distance),
+    /// An index times the size of an element.
+    ScaledIndex(ScaledIndex),
     /// An address relative to a base.
-    Address(Place),
+    Address(BasedAddress),
     /// An element of a jump table, by the table's number.
     Element(u32),
-    /// The address to which a jump table leads, by the table's number.
+    /// A target of a jump table, by the table's number.
     Target(u32),
 }
 
 /// An address relative to a base whose own value is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BasedAddress {
     pub(super) base: Base,
     /// Bytes from the base.
     pub(super) offset: i32,
 }
 
-/// The size of an array's elements, times the index of one.
+/// An index times the size of an element: the distance in bytes of an element from the start of its array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Distance {
+pub(super) struct ScaledIndex {
     /// The size of an element in bytes.
     pub(super) size: u8,
     /// The maximum index, if something limits it.
@@ -50,47 +54,50 @@ pub(super) struct Distance {
 pub(super) enum Base {
     /// The canonical frame address.
     Cfa,
-    /// The value that the instruction at this place rounded down.
+    /// The result of the instruction here, which rounded an address down.
     Aligned(u32),
 }
 
-impl Value {
-    pub(super) const CFA: Value = Value::cfa(0);
+impl AbstractValue {
+    pub(super) const CFA: AbstractValue = AbstractValue::cfa(0);
 
     /// The address `offset` bytes from the CFA.
-    pub(super) const fn cfa(offset: i32) -> Value {
-        Value::Address(Place { base: Base::Cfa, offset })
+    pub(super) const fn cfa(offset: i32) -> AbstractValue {
+        AbstractValue::Address(BasedAddress { base: Base::Cfa, offset })
     }
 
-    /// The value plus a number of bytes.
-    pub(super) fn plus(self, bytes: i64) -> Value {
+    /// The abstract sum of the value and a number of bytes.
+    pub(super) fn plus(self, bytes: i64) -> AbstractValue {
         match self {
-            Value::Address(place) => place.plus(bytes).map_or(Value::Unknown, Value::Address),
-            Value::Constant(number) => Value::Constant(number.wrapping_add(bytes)),
+            AbstractValue::Address(place) => {
+                place.plus(bytes).map_or(AbstractValue::Unknown, AbstractValue::Address)
+            }
+            AbstractValue::Constant(number) => AbstractValue::Constant(number.wrapping_add(bytes)),
             other if bytes == 0 => other,
-            _ => Value::Unknown,
+            _ => AbstractValue::Unknown,
         }
     }
 
     /// The highest number that it may be, if something limits it.
     pub(super) const fn most(self) -> Option<u32> {
         match self {
-            Value::AtMost(most) => Some(most),
+            AbstractValue::AtMost(most) => Some(most),
             _ => None,
         }
     }
 
-    pub(super) const fn place(self) -> Option<Place> {
+    /// The address, if it is one relative to a base.
+    pub(super) const fn address(self) -> Option<BasedAddress> {
         match self {
-            Value::Address(place) => Some(place),
+            AbstractValue::Address(place) => Some(place),
             _ => None,
         }
     }
 }
 
-impl Place {
-    pub(super) fn plus(self, bytes: i64) -> Option<Place> {
+impl BasedAddress {
+    pub(super) fn plus(self, bytes: i64) -> Option<BasedAddress> {
         let offset = i64::from(self.offset).checked_add(bytes)?;
-        Some(Place { offset: i32::try_from(offset).ok()?, ..self })
+        Some(BasedAddress { offset: i32::try_from(offset).ok()?, ..self })
     }
 }

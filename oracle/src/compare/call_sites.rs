@@ -13,7 +13,7 @@ use sframe_validator::unwind::CodeAddress;
 
 use super::piece::{Piece, Stated, Statement, with_pieces};
 use crate::cfi::Cfi;
-use crate::code::Code;
+use crate::code::Program;
 use crate::witness::CodeRange;
 
 /// What a walker finds that looks up the return address itself.
@@ -114,7 +114,7 @@ pub struct CallSite {
 /// to the file. Calls after which a witness does not say the same are passed to `found`, in the order of addresses. Returns
 /// the sums for SFrame and for CFI.
 pub fn call_sites<'c>(
-    code: &Code<'_>,
+    code: &Program<'_>,
     elf: &Elf<'_>,
     sections: &[Section<'_>],
     cfi: &'c [Cfi<'c>],

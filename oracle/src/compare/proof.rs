@@ -17,7 +17,7 @@ use super::piece::Stated;
 use super::ruling::Wrong;
 use super::verdict::Fields;
 use crate::cfi::{Cfi, Fde};
-use crate::code::{Code, Known};
+use crate::code::{Program, ProvenRow};
 use crate::witness::SframeFunction;
 use rows::Chunk;
 
@@ -96,14 +96,14 @@ pub struct Contradiction<'c> {
     /// The address of the instruction that changed the frame last, if it is in the code right before.
     pub change: Option<u64>,
     /// What the code says at the first PC. Its CFA is relative to the register that the rows use.
-    pub truth: Known,
+    pub truth: ProvenRow,
 }
 
 /// Compares the rows of `sections` and of `cfi` with `code`, all of which must belong to the file. Each range that the code
 /// refutes is passed to `found`: function after function in the order of addresses, but a part that comes before the rest of its
 /// function after the rest.
 pub fn prove<'c>(
-    code: &Code<'_>,
+    code: &Program<'_>,
     elf: &Elf<'_>,
     sections: &[Section<'_>],
     cfi: &'c [Cfi<'c>],
@@ -115,7 +115,7 @@ pub fn prove<'c>(
 /// Compares chunks of `size` bytes of code, `at_once` of which are examined together.
 fn prove_in_chunks<'c>(
     (size, at_once): (u64, usize),
-    code: &Code<'_>,
+    code: &Program<'_>,
     elf: &Elf<'_>,
     sections: &[Section<'_>],
     cfi: &'c [Cfi<'c>],
@@ -154,7 +154,7 @@ mod tests {
         let placement = Placement::at(header.address).with_abi(elf.abi());
         let sections = [Section::parse(bytes, placement).expect("readable")];
         let cfi = Cfi::load_all(&elf).expect("readable");
-        let code = Code::of(&elf, &sections, &cfi).expect("AMD64");
+        let code = Program::of(&elf, &sections, &cfi).expect("AMD64");
         let proofs = |size, at_once, threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let mut found = Vec::new();

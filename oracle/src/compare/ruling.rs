@@ -6,7 +6,7 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::verdict::Fields;
 use crate::cfi::Cfi;
-use crate::code::{Checked, Code, Facts, Function, Known, Truth};
+use crate::code::{Function, Judgement, KnownFacts, Program, ProvenRow, Truth, Workspace};
 use crate::witness::CodeRange;
 
 /// Which of SFrame and CFI is wrong, as far as the machine code proves it.
@@ -110,7 +110,7 @@ pub enum Reason {
         /// The address of the instruction that changed the frame last, if it is in the code right before.
         change: Option<u64>,
         /// The parts of the frame that the code determines before the instruction at `address`.
-        known: Known,
+        known: ProvenRow,
     },
     /// It does not decide.
     Unproven(Unproven),
@@ -142,20 +142,17 @@ pub struct Arbiter<'e> {
     sections: &'e [Section<'e>],
     cfi: &'e [Cfi<'e>],
     /// `None` before the first difference.
-    code: Option<Option<Code<'e>>>,
+    code: Option<Option<Program<'e>>>,
     /// The function examined last: differences come in the order of addresses.
     last: Option<Function<'e>>,
+    workspace: Workspace<'e>,
 }
 
 impl<'e> Arbiter<'e> {
     /// An arbiter for differences between `sections` and `cfi`, which must belong to the file.
     #[must_use]
-    pub const fn new(
-        elf: &'e Elf<'e>,
-        sections: &'e [Section<'e>],
-        cfi: &'e [Cfi<'e>],
-    ) -> Arbiter<'e> {
-        Arbiter { elf, sections, cfi, code: None, last: None }
+    pub fn new(elf: &'e Elf<'e>, sections: &'e [Section<'e>], cfi: &'e [Cfi<'e>]) -> Arbiter<'e> {
+        Arbiter { elf, sections, cfi, code: None, last: None, workspace: Workspace::default() }
     }
 
     /// Decides a difference in `fields` from `start` to the address `end`, between a frame of SFrame and one of CFI. The range is
@@ -174,7 +171,7 @@ impl<'e> Arbiter<'e> {
             return parts.all;
         }
         let (elf, sections, all) = (self.elf, self.sections, self.cfi);
-        let code = self.code.get_or_insert_with(|| Code::of(elf, sections, all));
+        let code = self.code.get_or_insert_with(|| Program::of(elf, sections, all));
         let Some(code) = code else {
             parts.add(end, Ruling::undecided(Unproven::Machine));
             return parts.all;
@@ -182,7 +179,8 @@ impl<'e> Arbiter<'e> {
         while parts.place < end {
             let place = CodeAddress { address: parts.place, ..start };
             if !self.last.as_ref().is_some_and(|function| function.contains(place)) {
-                self.last = code.function(place);
+                self.last.take().into_iter().for_each(|last| self.workspace.recycle(last));
+                self.last = code.function_in(place, &mut self.workspace);
             }
             match &mut self.last {
                 Some(function) => parts.in_function(function, end, fields, frames),
@@ -226,7 +224,7 @@ impl Parts {
             self.add(address.min(end), Ruling::undecided(Unproven::NoPath));
             let ruling =
                 of_instruction((part(&facts, sframe, fields), part(&facts, cfi, fields)), || {
-                    Reason::Proof { address, change: None, known: facts.known() }
+                    Reason::Proof { address, change: None, known: facts.proven_row() }
                 });
             self.add(next.min(end), ruling);
         });
@@ -271,11 +269,11 @@ fn of_instruction((sframe, cfi): (Truth, Truth), proof: impl FnOnce() -> Reason)
 }
 
 /// Whether the fields of a frame are what the code says.
-fn part(facts: &Facts<'_>, frame: &Frame, fields: Fields) -> Truth {
-    let Checked { cfa, ra, fp } = facts.check(frame);
+fn part(facts: &KnownFacts<'_>, frame: &Frame, fields: Fields) -> Truth {
+    let Judgement { cfa, ra, fp } = facts.judge(frame);
     let of = |field: Fields, truth| if fields.intersects(field) { truth } else { Truth::Proven };
     let ra = of(Fields::RA.with(Fields::RA_SIGNING), ra);
-    Checked { cfa: of(Fields::CFA, cfa), ra, fp: of(Fields::FP, fp) }.whole()
+    Judgement { cfa: of(Fields::CFA, cfa), ra, fp: of(Fields::FP, fp) }.whole()
 }
 
 impl Reason {

@@ -13,7 +13,7 @@ use std::fmt;
 
 use sframe_oracle::account::{Differing, Recognise};
 use sframe_oracle::cfi::{Cfi, Fde};
-use sframe_oracle::code::Code;
+use sframe_oracle::code::Program;
 use sframe_oracle::compare::{Fields, Wrong};
 use sframe_record::Producer;
 use sframe_synthesis::{AsWritten, Assembler, Function, Release};
@@ -36,7 +36,7 @@ pub struct RowDefects<'r, 'c> {
     unadjusted: Option<Option<Unadjusted>>,
     /// The function that differed last: differences come in the order of addresses.
     last: Option<Modelled<'c>>,
-    code: Option<Option<Code<'r>>>,
+    code: Option<Option<Program<'r>>>,
 }
 
 impl fmt::Debug for RowDefects<'_, '_> {

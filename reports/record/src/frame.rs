@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use sframe_oracle::code::Known;
+use sframe_oracle::code::ProvenRow;
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Frame, Named, Recovery};
 
@@ -81,12 +81,12 @@ pub struct KnownFrame<'r> {
 impl KnownFrame<'static> {
     /// What machine code says, with the names that registers have on a machine.
     #[must_use]
-    pub fn new(abi: Abi, known: &Known) -> KnownFrame<'static> {
+    pub fn new(abi: Abi, row: &ProvenRow) -> KnownFrame<'static> {
         let recovery = |rule: Recovery| Named(abi, rule).to_string().into();
         KnownFrame {
-            cfa: known.cfa.map(|cfa| Named(abi, cfa).to_string().into()),
-            ra: known.ra.map(recovery),
-            fp: known.fp.map(recovery),
+            cfa: row.cfa.map(|cfa| Named(abi, cfa).to_string().into()),
+            ra: row.ra.map(recovery),
+            fp: row.fp.map(recovery),
         }
     }
 }

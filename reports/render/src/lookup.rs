@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use serde::Serialize;
-use sframe_oracle::code::Code;
+use sframe_oracle::code::Program;
 use sframe_oracle::compare::look_up;
 use sframe_validator::check::Checker;
 use sframe_validator::elf::{Elf, ElfKind};
@@ -292,7 +292,7 @@ fn look_up_elf(
         let pcs: Vec<CodeAddress> = found.iter().map(|found| found.place).collect();
         let ranges = look_up(elf, &sections, cfi, &pcs);
         let debug_sections = DebugSections::load(named_by);
-        let code = Code::of(elf, &sections, cfi);
+        let code = Program::of(elf, &sections, cfi);
         let sources = (sections.as_slice(), sources.as_slice());
         let read = (cfi, code.as_ref());
         let mut reader = Reader::new(elf, named_by, &debug_sections, sources, read);

@@ -1,7 +1,7 @@
 //! Examines the call sites of a file.
 
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::code::Code;
+use sframe_oracle::code::Program;
 use sframe_oracle::compare::{AfterCall, CallSite, Range, SiteSums, call_sites, look_up};
 use sframe_oracle::rules::WRONG_FRAME_AFTER_CALL;
 use sframe_record::{CallSites, SiteCounts};
@@ -26,7 +26,7 @@ pub(super) fn examine(
     cfi: &[Cfi<'_>],
     keep: Keep,
 ) -> Option<Examined> {
-    let code = Code::of(elf, sections, cfi)?;
+    let code = Program::of(elf, sections, cfi)?;
     let who = if sections.is_empty() { Who::Cfi } else { Who::Sframe };
     let (mut kept, mut count) = (Vec::new(), 0_u64);
     let (in_sframe, in_cfi) = call_sites(&code, elf, sections, cfi, |site| {

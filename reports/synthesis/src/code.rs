@@ -4,7 +4,7 @@
 //! entry. A function with such a place in its middle has an entry for each part of it that is known.
 
 use sframe_oracle::cfi::{Cfi, Fde, RowContext};
-use sframe_oracle::code::{self, Code, Facts, Known, Truth};
+use sframe_oracle::code::{self, KnownFacts, Program, ProvenRow, Truth, Workspace};
 use sframe_oracle::witness::CodeRange;
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Row};
@@ -46,17 +46,20 @@ pub fn synthesize_code(
     if !Encoding::Smallest(version).supports(abi) {
         return Err(SynthesisError::VersionOfAbi);
     }
-    let code = Code::of(elf, &[], cfi).ok_or(SynthesisError::NoCodeWitness)?;
+    let code = Program::of(elf, &[], cfi).ok_or(SynthesisError::NoCodeWitness)?;
     let form = smallest::form(version, abi, place);
     let (mut functions, mut bytes, mut described) = (Vec::new(), 0_u64, 0_u64);
     let mut stated = StatedRows::new(cfi, elf);
+    let mut workspace = Workspace::default();
     for range in code.functions() {
         bytes = bytes.saturating_add(range.bytes());
-        let Some(mut function) = code.function(range.start) else { continue };
+        let function = code.function_in(range.start, &mut workspace);
+        let Some(mut function) = function else { continue };
         for part in parts(elf, &form, *range, &mut function, &mut stated) {
             described = described.saturating_add(part.size.into());
             functions.push(part);
         }
+        workspace.recycle(function);
     }
     let synthesis = finish(&form, functions, Vec::new())?;
     Ok(FromCode { synthesis, code: bytes, unknown: bytes.saturating_sub(described) })
@@ -108,23 +111,23 @@ fn parts(
 /// it. On AArch64, SFrame knows a saved FP only together with a saved RA (V3 3.2).
 fn frame(
     form: &Form,
-    facts: &Facts<'_>,
+    facts: &KnownFacts<'_>,
     before: Option<&Frame>,
     stated: Option<Frame>,
 ) -> Option<Frame> {
     let is_right = |frame: &Frame| {
-        plain_words(form, frame).is_some() && facts.check(frame).whole() == Truth::Proven
+        plain_words(form, frame).is_some() && facts.judge(frame).whole() == Truth::Proven
     };
     if let Some(stated) = stated.filter(is_right) {
         return Some(stated);
     }
-    let (known, saved) = (facts.known(), facts.saved());
+    let (known, saved) = (facts.proven_row(), facts.saved_row());
     let cfa = cfa(form.abi, facts, &saved)?;
     let fixed = match form.abi.fixed_ra_offset() {
         0 => None,
         fixed => Some((Recovery::AtCfa(fixed.into()), false)),
     };
-    let of = |it: &Known| it.ra.map(|ra| (ra, it.ra_signed));
+    let of = |it: &ProvenRow| it.ra.map(|ra| (ra, it.ra_signed));
     let is_as_before = |frame: &&Frame| {
         let is_saved = |rule| matches!(rule, Recovery::AtCfa(_));
         is_saved(frame.fp) == saved.fp.is_some() && is_saved(frame.ra) == saved.ra.is_some()
@@ -145,7 +148,7 @@ fn frame(
 
 /// The CFA relative to SP or FP. Compilers for AMD64 use FP as long as it points to the caller's FP, those for AArch64 only where
 /// the distance of SP is not known.
-fn cfa(abi: Abi, facts: &Facts<'_>, saved: &Known) -> Option<Cfa> {
+fn cfa(abi: Abi, facts: &KnownFacts<'_>, saved: &ProvenRow) -> Option<Cfa> {
     let (from_sp, from_fp) = (facts.cfa_from(abi.sp()), facts.cfa_from(abi.fp()));
     let is_chain = match (from_fp, saved.fp) {
         (Some(Cfa::RegisterOffset { offset, .. }), Some(Recovery::AtCfa(slot))) => slot == -offset,

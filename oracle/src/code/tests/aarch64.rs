@@ -3,20 +3,25 @@
 use super::*;
 use crate::code::aarch64::Aarch64;
 
+pub(super) fn analysis<'c>(code: &'c [u8], alone: &Alone<'c>) -> Analysis<'c> {
+    let alone = Alone {
+        data: alone.data,
+        next_referenced: alone.next_referenced,
+        abi: Some(Abi::Aarch64Little),
+        ..Alone::default()
+    };
+    analysis_from(code, &[(0x1000, EntryKind::Presumed)], &mut Aarch64::default(), &alone)
+}
+
 /// What is known before each instruction that is reached: its address minus 0x1000, the CFA, and the rules for the return
 /// address and X29 (`u` if it is unchanged, or its distance from the CFA), with `!` for a signed address and `?` for what is
 /// not known.
 fn listing(code: &[u32], alone: &Alone<'_>) -> Vec<String> {
     let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
     let abi = Abi::Aarch64Little;
-    let entry = Entry { address: 0x1000, by: By::Presumption };
-    let part = Part { start: 0x1000, code: &code };
-    let alone =
-        Alone { data: alone.data, next_referenced: alone.next_referenced, ..Alone::default() };
-    let mut flow = Flow::of(abi, part, vec![entry], &mut Aarch64::default(), &alone);
     let mut lines = Vec::new();
-    flow.visit(0..u64::MAX, Registers::ALL, one, |address, _, state| {
-        let known = Facts { state, abi }.known();
+    visit(&mut analysis(&code, alone), 0..u64::MAX, |address, state| {
+        let known = KnownFacts { state, abi }.proven_row();
         let cfa = match known.cfa {
             Some(Cfa::RegisterOffset { register: Register(31), offset }) => format!("sp+{offset}"),
             Some(Cfa::RegisterOffset { register: Register(29), offset }) => format!("x29+{offset}"),
@@ -187,7 +192,7 @@ fn large_frames_and_registers_that_are_overwritten() {
     );
 }
 
-/// Constants in X9 that SP is changed by: all bits of one, a shifted one, and two of which a part is unknown.
+/// Constants in X9 that SP is changed by: all bits of one, a shifted one, and two of which a fragment is unknown.
 #[test]
 fn constants_may_be_negative_or_shifted() {
     assert_listing(
@@ -259,15 +264,12 @@ fn the_frame_pointer_of_go_may_be_the_callers() {
     ];
     let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
     let abi = Abi::Aarch64Little;
-    let entry = Entry { address: 0x1000, by: By::Presumption };
-    let part = Part { start: 0x1000, code: &code };
-    let mut flow = Flow::of(abi, part, vec![entry], &mut Aarch64::default(), &Alone::default());
     let mut found = Vec::new();
-    flow.visit(0x1010..0x1018, Registers::ALL, one, |_, _, state| {
+    visit(&mut analysis(&code, &Alone::default()), 0x1010..0x1018, |_, state| {
         let cfa = Cfa::RegisterOffset { register: Register(31), offset: 0 };
         let unchanged = Recovery::Unchanged;
         let frame = Frame { cfa, ra: unchanged, fp: unchanged, ra_signed: false };
-        found.push(Facts { state, abi }.check(&frame).fp);
+        found.push(KnownFacts { state, abi }.judge(&frame).fp);
     });
     // Before it is computed again, it still is in the removed frame.
     assert_eq!(found, [Truth::Refuted, Truth::Unknown]);

@@ -2,14 +2,22 @@
 
 use super::effects::{copy, store};
 use crate::code::aarch64::Aarch64;
-use crate::code::effect::{Decoder, Effect, Key, NONE, Next, Number, SCRATCH};
+use crate::code::effect::{
+    ControlFlow, Decoder, Effect, Key, NO_REGISTER, RegisterNumber, SCRATCH,
+};
 
-const fn element(to: Number, base: Number, index: Number, size: u8, signed: bool) -> Effect {
+const fn element(
+    to: RegisterNumber,
+    base: RegisterNumber,
+    index: RegisterNumber,
+    size: u8,
+    signed: bool,
+) -> Effect {
     Effect::Element { to, base, offset: 0, index, scale: size, size, signed }
 }
 
-/// Instructions at 0x1000, and what they do: which registers and bytes they read and write is from the manual, and how much of it
-/// is followed is our choice. What is not followed becomes unknown.
+/// Instructions at 0x1000, and what they do: which registers and bytes they read and write is from the manual, and how
+/// much of it is followed is our choice. What is not followed becomes unknown.
 ///
 /// The number 31 is SP.
 const INSTRUCTIONS: &[(u32, &[Effect])] = &[
@@ -44,9 +52,9 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // sub sp, sp, x2
     (0xcb22_63ff, &[Effect::Subtract { to: 31, a: 31, b: 2 }]),
     // add x0, x1, xzr
-    (0x8b1f_0020, &[Effect::Add { to: 0, a: 1, b: NONE, shift: 0, signed: false }]),
+    (0x8b1f_0020, &[Effect::Add { to: 0, a: 1, b: NO_REGISTER, shift: 0, signed: false }]),
     // neg x0, x1
-    (0xcb01_03e0, &[Effect::Subtract { to: 0, a: NONE, b: 1 }]),
+    (0xcb01_03e0, &[Effect::Subtract { to: 0, a: NO_REGISTER, b: 1 }]),
     // cmp x1, x2
     (0xeb02_003f, &[Effect::Compare { a: 1, b: 2 }]),
     // cmp w1, w2
@@ -116,7 +124,7 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // ubfx x1, x2, #0, #31
     (0xd340_7841, &[Effect::Narrow { to: 1, from: 2, most: 0x7fff_ffff }]),
     // ubfx x1, xzr, #0, #8
-    (0xd340_1fe1, &[Effect::Narrow { to: 1, from: NONE, most: 255 }]),
+    (0xd340_1fe1, &[Effect::Narrow { to: 1, from: NO_REGISTER, most: 255 }]),
     // pacia x30, sp
     (0xdac1_03fe, &[Effect::Sign(Key::A)]),
     // pacib x30, sp
@@ -200,19 +208,19 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // str x1, [x2], #16
     (0xf801_0441, &[store(1, 2, 0, 8), copy(2, 2, 16)]),
     // str w1, [x2, #4]
-    (0xb900_0441, &[store(NONE, 2, 4, 4)]),
+    (0xb900_0441, &[store(NO_REGISTER, 2, 4, 4)]),
     // str xzr, [sp, #8]
-    (0xf900_07ff, &[store(NONE, 31, 8, 8)]),
+    (0xf900_07ff, &[store(NO_REGISTER, 31, 8, 8)]),
     // strb w1, [x2, #1]
-    (0x3900_0441, &[store(NONE, 2, 1, 1)]),
+    (0x3900_0441, &[store(NO_REGISTER, 2, 1, 1)]),
     // strh w1, [x2, #2]
-    (0x7900_0441, &[store(NONE, 2, 2, 2)]),
+    (0x7900_0441, &[store(NO_REGISTER, 2, 2, 2)]),
     // str d8, [sp, #8]
-    (0xfd00_07e8, &[store(NONE, 31, 8, 8)]),
+    (0xfd00_07e8, &[store(NO_REGISTER, 31, 8, 8)]),
     // str q8, [sp, #16]
-    (0x3d80_07e8, &[store(NONE, 31, 16, 16)]),
+    (0x3d80_07e8, &[store(NO_REGISTER, 31, 16, 16)]),
     // str s8, [sp, #4]
-    (0xbd00_07e8, &[store(NONE, 31, 4, 4)]),
+    (0xbd00_07e8, &[store(NO_REGISTER, 31, 4, 4)]),
     // ldr d8, [sp, #8]
     (0xfd40_07e8, &[]),
     // ldr d8, [sp], #16
@@ -234,9 +242,9 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // ldr xzr, [x2, x3, lsl #3]
     (0xf863_785f, &[]),
     // str x1, [x2, x3]
-    (0xf823_6841, &[store(1, NONE, 0, 8)]),
+    (0xf823_6841, &[store(1, NO_REGISTER, 0, 8)]),
     // str w1, [x2, x3]
-    (0xb823_6841, &[store(NONE, NONE, 0, 4)]),
+    (0xb823_6841, &[store(NO_REGISTER, NO_REGISTER, 0, 4)]),
     // str d1, [x2, x3]
     (0xfc23_6841, &[]),
     // prfm pldl1keep, [x2, x3]
@@ -244,13 +252,13 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // stp x29, x30, [sp, #-32]!
     (0xa9be_7bfd, &[copy(31, 31, -32), store(29, 31, 0, 8), store(30, 31, 8, 8)]),
     // stp x19, xzr, [sp, #16]
-    (0xa901_7ff3, &[store(19, 31, 16, 8), store(NONE, 31, 24, 8)]),
+    (0xa901_7ff3, &[store(19, 31, 16, 8), store(NO_REGISTER, 31, 24, 8)]),
     // stp w1, w2, [x3, #8]
-    (0x2901_0861, &[store(NONE, 3, 8, 4), store(NONE, 3, 12, 4)]),
+    (0x2901_0861, &[store(NO_REGISTER, 3, 8, 4), store(NO_REGISTER, 3, 12, 4)]),
     // stp d8, d9, [sp, #16]
-    (0x6d01_27e8, &[store(NONE, 31, 16, 8), store(NONE, 31, 24, 8)]),
+    (0x6d01_27e8, &[store(NO_REGISTER, 31, 16, 8), store(NO_REGISTER, 31, 24, 8)]),
     // stp q8, q9, [sp, #32]
-    (0xad01_27e8, &[store(NONE, 31, 32, 16), store(NONE, 31, 48, 16)]),
+    (0xad01_27e8, &[store(NO_REGISTER, 31, 32, 16), store(NO_REGISTER, 31, 48, 16)]),
     // ldp x29, x30, [sp], #32
     (
         0xa8c2_7bfd,
@@ -286,15 +294,15 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // ldpsw x1, x2, [x3]
     (0x6940_0861, &[Effect::Clobber(1 << 1), Effect::Clobber(1 << 2)]),
     // st1 {v0.16b}, [x1]
-    (0x4c00_7020, &[store(NONE, 1, 0, 64)]),
+    (0x4c00_7020, &[store(NO_REGISTER, 1, 0, 64)]),
     // ld1 {v0.16b}, [x1]
     (0x4c40_7020, &[]),
     // st1 {v0.16b}, [x1], #16
-    (0x4c9f_7020, &[store(NONE, 1, 0, 64), Effect::Clobber(1 << 1)]),
+    (0x4c9f_7020, &[store(NO_REGISTER, 1, 0, 64), Effect::Clobber(1 << 1)]),
     // ld1 {v0.16b}, [x1], #16
     (0x4cdf_7020, &[Effect::Clobber(1 << 1)]),
     // st1 {v0.b}[1], [x1]
-    (0x0d00_0420, &[store(NONE, 1, 0, 64)]),
+    (0x0d00_0420, &[store(NO_REGISTER, 1, 0, 64)]),
     // ld1 {v0.b}[1], [x1], #1
     (0x0ddf_0420, &[Effect::Clobber(1 << 1)]),
     // mul x1, x2, x3
@@ -324,7 +332,7 @@ fn instructions_have_the_effects_that_the_manual_describes() {
         let code = word.to_le_bytes();
         let decoded = Aarch64::default().decode(&code, 0, 0x1000, &mut effects);
         effects.retain(is_effective);
-        if decoded != Some((4, Next::Following)) || effects != *expected {
+        if decoded != Some((4, ControlFlow::Following)) || effects != *expected {
             wrong.push(format!("{word:x}: {effects:?}, not {expected:?}"));
         }
     }

@@ -2,22 +2,21 @@
 
 use super::effects::{copy, store};
 use crate::code::amd64::Amd64;
-use crate::code::effect::{Decoder, Effect, NONE, Next, Number, SCRATCH};
+use crate::code::effect::{ControlFlow, Decoder, Effect, NO_REGISTER, RegisterNumber, SCRATCH};
 
 /// An element at an index with a scale.
 const fn element(
-    to: Number,
-    base: Number,
-    offset: i32,
-    (index, scale): (Number, u8),
+    to: RegisterNumber,
+    (base, offset): (RegisterNumber, i32),
+    (index, scale): (RegisterNumber, u8),
     size: u8,
     signed: bool,
 ) -> Effect {
     Effect::Element { to, base, offset, index, scale, size, signed }
 }
 
-/// Instructions at 0x1000, and what they do: which registers and bytes they read and write is from the manual, and how much of it
-/// is followed is our choice. What is not followed becomes unknown.
+/// Instructions at 0x1000, and what they do: which registers and bytes they read and write is from the manual, and how
+/// much of it is followed is our choice. What is not followed becomes unknown.
 ///
 /// Registers have their DWARF numbers (psABI, figure 3.36): RAX, RDX, RCX, RBX, RSI, RDI,
 /// RBP, RSP.
@@ -27,9 +26,9 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // push %rsp
     (b"\x54", &[copy(SCRATCH, 7, 0), copy(7, 7, -8), store(SCRATCH, 7, 0, 8)]),
     // push $5
-    (b"\x6a\x05", &[copy(7, 7, -8), store(NONE, 7, 0, 8)]),
+    (b"\x6a\x05", &[copy(7, 7, -8), store(NO_REGISTER, 7, 0, 8)]),
     // pushw %bx
-    (b"\x66\x53", &[copy(7, 7, -2), store(NONE, 7, 0, 2)]),
+    (b"\x66\x53", &[copy(7, 7, -2), store(NO_REGISTER, 7, 0, 2)]),
     // push 8(%rax)
     (
         b"\xff\x70\x08",
@@ -42,10 +41,10 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // push (%rax,%rcx,8)
     (
         b"\xff\x34\xc8",
-        &[element(SCRATCH, 0, 0, (2, 8), 8, true), copy(7, 7, -8), store(SCRATCH, 7, 0, 8)],
+        &[element(SCRATCH, (0, 0), (2, 8), 8, true), copy(7, 7, -8), store(SCRATCH, 7, 0, 8)],
     ),
     // pushf
-    (b"\x9c", &[copy(7, 7, -8), store(NONE, 7, 0, 8)]),
+    (b"\x9c", &[copy(7, 7, -8), store(NO_REGISTER, 7, 0, 8)]),
     // popf
     (b"\x9d", &[Effect::Forget, copy(7, 7, 8)]),
     // pop %rbp
@@ -55,7 +54,7 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // popw %bx
     (b"\x66\x5b", &[Effect::Clobber(1 << 3), copy(7, 7, 2)]),
     // pop 8(%rsp)
-    (b"\x8f\x44\x24\x08", &[copy(7, 7, 8), store(NONE, 7, 8, 8)]),
+    (b"\x8f\x44\x24\x08", &[copy(7, 7, 8), store(NO_REGISTER, 7, 8, 8)]),
     // mov %rsp,%rbp
     (b"\x48\x89\xe5", &[copy(6, 7, 0)]),
     // mov %ecx,%eax
@@ -69,19 +68,22 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // mov 8(%rsp),%eax
     (b"\x8b\x44\x24\x08", &[Effect::Clobber(1 << 0)]),
     // mov %fs:0x28,%rax
-    (b"\x64\x48\x8b\x04\x25\x28\x00\x00\x00", &[copy(0, NONE, 0)]),
+    (b"\x64\x48\x8b\x04\x25\x28\x00\x00\x00", &[copy(0, NO_REGISTER, 0)]),
     // mov 0x1234,%rcx
-    (b"\x48\x8b\x0c\x25\x34\x12\x00\x00", &[Effect::Load { to: 2, base: NONE, offset: 4660 }]),
+    (
+        b"\x48\x8b\x0c\x25\x34\x12\x00\x00",
+        &[Effect::Load { to: 2, base: NO_REGISTER, offset: 4660 }],
+    ),
     // mov (%rsi,%rdi,2),%rax
-    (b"\x48\x8b\x04\x7e", &[copy(0, NONE, 0)]),
+    (b"\x48\x8b\x04\x7e", &[copy(0, NO_REGISTER, 0)]),
     // mov (%rsi,%rdi,8),%rax
-    (b"\x48\x8b\x04\xfe", &[element(0, 4, 0, (5, 8), 8, true)]),
+    (b"\x48\x8b\x04\xfe", &[element(0, (4, 0), (5, 8), 8, true)]),
     // mov 0x1000(,%rdi,8),%rax
-    (b"\x48\x8b\x04\xfd\x00\x10\x00\x00", &[element(0, NONE, 0x1000, (5, 8), 8, true)]),
+    (b"\x48\x8b\x04\xfd\x00\x10\x00\x00", &[element(0, (NO_REGISTER, 0x1000), (5, 8), 8, true)]),
     // mov (%rdx,%rax),%ecx
-    (b"\x8b\x0c\x02", &[element(2, 1, 0, (0, 1), 4, false)]),
+    (b"\x8b\x0c\x02", &[element(2, (1, 0), (0, 1), 4, false)]),
     // mov (%rdx,%rax),%rcx
-    (b"\x48\x8b\x0c\x02", &[element(2, 1, 0, (0, 1), 8, true)]),
+    (b"\x48\x8b\x0c\x02", &[element(2, (1, 0), (0, 1), 8, true)]),
     // mov (%rdx,%rax,4),%ecx
     (b"\x8b\x0c\x82", &[Effect::Clobber(1 << 2)]),
     // mov %fs:(%rdx,%rax),%ecx
@@ -91,19 +93,19 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // mov (%edx,%eax),%ecx
     (b"\x67\x8b\x0c\x02", &[Effect::Clobber(1 << 2)]),
     // mov (%edx),%rcx
-    (b"\x67\x48\x8b\x0a", &[copy(2, NONE, 0)]),
+    (b"\x67\x48\x8b\x0a", &[copy(2, NO_REGISTER, 0)]),
     // mov %rbx,-8(%rbp)
     (b"\x48\x89\x5d\xf8", &[store(3, 6, -8, 8)]),
     // mov %ebx,-8(%rbp)
-    (b"\x89\x5d\xf8", &[store(NONE, 6, -8, 4)]),
+    (b"\x89\x5d\xf8", &[store(NO_REGISTER, 6, -8, 4)]),
     // mov %bl,-8(%rbp)
-    (b"\x88\x5d\xf8", &[store(NONE, 6, -8, 1)]),
+    (b"\x88\x5d\xf8", &[store(NO_REGISTER, 6, -8, 1)]),
     // movl $1,-8(%rbp)
-    (b"\xc7\x45\xf8\x01\x00\x00\x00", &[store(NONE, 6, -8, 4)]),
+    (b"\xc7\x45\xf8\x01\x00\x00\x00", &[store(NO_REGISTER, 6, -8, 4)]),
     // movq $1,-8(%rbp)
-    (b"\x48\xc7\x45\xf8\x01\x00\x00\x00", &[store(NONE, 6, -8, 8)]),
+    (b"\x48\xc7\x45\xf8\x01\x00\x00\x00", &[store(NO_REGISTER, 6, -8, 8)]),
     // mov %rbx,(%rsi,%rdi)
-    (b"\x48\x89\x1c\x3e", &[store(3, NONE, 0, 8)]),
+    (b"\x48\x89\x1c\x3e", &[store(3, NO_REGISTER, 0, 8)]),
     // mov $-1,%eax
     (b"\xb8\xff\xff\xff\xff", &[Effect::Constant { to: 0, value: 0xffff_ffff }]),
     // mov $-1,%rax
@@ -151,7 +153,7 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // add (%rsi),%rax
     (b"\x48\x03\x06", &[Effect::Forget, Effect::Clobber(1 << 0)]),
     // addq $1,(%rsp)
-    (b"\x48\x83\x04\x24\x01", &[Effect::Forget, Effect::Forget, store(NONE, 7, 0, 8)]),
+    (b"\x48\x83\x04\x24\x01", &[Effect::Forget, Effect::Forget, store(NO_REGISTER, 7, 0, 8)]),
     // and $-16,%rsp
     (b"\x48\x83\xe4\xf0", &[Effect::Forget, Effect::Align { register: 7, place: 0x1000 }]),
     // and $7,%edi
@@ -201,7 +203,7 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // movslq %edi,%rax
     (b"\x48\x63\xc7", &[Effect::Extend { to: 0, from: 5 }]),
     // movslq (%rdx,%rax,4),%rcx
-    (b"\x48\x63\x0c\x82", &[element(2, 1, 0, (0, 4), 4, true)]),
+    (b"\x48\x63\x0c\x82", &[element(2, (1, 0), (0, 4), 4, true)]),
     // movslq (%rdx),%rcx
     (b"\x48\x63\x0a", &[Effect::Clobber(1 << 2)]),
     // leave
@@ -214,7 +216,7 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
             store(6, 7, 0, 8),
             copy(6, 7, 0),
             copy(7, 7, -8),
-            store(NONE, 7, 0, 8),
+            store(NO_REGISTER, 7, 0, 8),
             copy(7, 7, -32),
         ],
     ),
@@ -239,9 +241,9 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // xor %ecx,%eax
     (b"\x31\xc8", &[Effect::Forget, Effect::Clobber(1 << 0)]),
     // movsq
-    (b"\x48\xa5", &[store(NONE, 5, 0, 8), Effect::Clobber(1 << 4 | 1 << 5)]),
+    (b"\x48\xa5", &[store(NO_REGISTER, 5, 0, 8), Effect::Clobber(1 << 4 | 1 << 5)]),
     // stosq
-    (b"\x48\xab", &[store(NONE, 5, 0, 8), Effect::Clobber(1 << 5)]),
+    (b"\x48\xab", &[store(NO_REGISTER, 5, 0, 8), Effect::Clobber(1 << 5)]),
     // rep stosq
     (b"\xf3\x48\xab", &[Effect::Fill { base: 5 }, Effect::Clobber(1 << 2 | 1 << 5)]),
     // imul %rcx,%rax
@@ -257,7 +259,7 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // sete %al
     (b"\x0f\x94\xc0", &[Effect::Clobber(1 << 0)]),
     // sete (%rsp)
-    (b"\x0f\x94\x04\x24", &[store(NONE, 7, 0, 1)]),
+    (b"\x0f\x94\x04\x24", &[store(NO_REGISTER, 7, 0, 1)]),
     // movdqa %xmm0,%xmm1
     (b"\x66\x0f\x6f\xc8", &[]),
     // movq %rax,%xmm1
@@ -265,11 +267,11 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // movq %xmm1,%rax
     (b"\x66\x48\x0f\x7e\xc8", &[Effect::Clobber(1 << 0)]),
     // movaps %xmm0,16(%rsp)
-    (b"\x0f\x29\x44\x24\x10", &[store(NONE, 7, 16, 16)]),
+    (b"\x0f\x29\x44\x24\x10", &[store(NO_REGISTER, 7, 16, 16)]),
     // pcmpistri $0,%xmm0,%xmm1
     (b"\x66\x0f\x3a\x63\xc8\x00", &[Effect::Forget, Effect::Clobber(1 << 2)]),
     // xsave 64(%rsp)
-    (b"\x0f\xae\x64\x24\x40", &[store(NONE, 7, 64, 255)]),
+    (b"\x0f\xae\x64\x24\x40", &[store(NO_REGISTER, 7, 64, 255)]),
     // rdtsc
     (b"\x0f\x31", &[Effect::Clobber(1 << 0 | 1 << 1)]),
     // cpuid
@@ -283,7 +285,7 @@ fn instructions_have_the_effects_that_the_manual_describes() {
         let mut effects = Vec::new();
         let decoded = Amd64::new().decode(code, 0, 0x1000, &mut effects);
         let length = u8::try_from(code.len()).expect("short");
-        if decoded != Some((length, Next::Following)) || effects != *expected {
+        if decoded != Some((length, ControlFlow::Following)) || effects != *expected {
             wrong.push(format!("{code:x?}: {effects:?}, not {expected:?}"));
         }
     }

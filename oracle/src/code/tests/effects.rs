@@ -2,18 +2,23 @@
 
 use sframe_validator::Abi;
 
-use crate::code::effect::{self, Effect, Key, NONE, Number, Registers};
-use crate::code::state::State;
-use crate::code::table::Tables;
+use super::entry;
+use crate::code::effect::{self, Effect, Key, NO_REGISTER, RegisterNumber, RegisterSet};
+use crate::code::jump_table::JumpTables;
 
 /// RAX and RDX, about which nothing is known; RBP and R12, which hold the caller's values; no register.
-const REGISTERS: [Number; 5] = [0, 1, 6, 12, NONE];
+const REGISTERS: [RegisterNumber; 5] = [0, 1, 6, 12, NO_REGISTER];
 
-pub(super) const fn copy(to: Number, from: Number, plus: i32) -> Effect {
+pub(super) const fn copy(to: RegisterNumber, from: RegisterNumber, plus: i32) -> Effect {
     Effect::Copy { to, from, plus }
 }
 
-pub(super) const fn store(from: Number, base: Number, offset: i32, size: u8) -> Effect {
+pub(super) const fn store(
+    from: RegisterNumber,
+    base: RegisterNumber,
+    offset: i32,
+    size: u8,
+) -> Effect {
     Effect::Store { from, base, offset, size }
 }
 
@@ -56,8 +61,8 @@ fn effects_without_known_subjects_change_nothing() {
     ];
     let mut skipped = [0; 3];
     for (comparison, skipped) in comparisons.into_iter().zip(&mut skipped) {
-        let mut tables = Tables::default();
-        let mut state = State::entry(Abi::Amd64);
+        let mut tables = JumpTables::default();
+        let mut state = entry(Abi::Amd64);
         state.apply(Effect::Clobber(0b11), &mut tables);
         state.apply(comparison, &mut tables);
         let before = format!("{state:?}");
@@ -98,19 +103,19 @@ fn effects_change_only_what_they_may_change() {
     ]);
     let mut changed = [0; 2];
     for abi in [Abi::Amd64, Abi::Aarch64Little] {
-        let before = State::entry(abi);
+        let before = entry(abi);
         for effect in &all {
             let mut after = before.clone();
-            after.apply(*effect, &mut Tables::default());
-            let is_framed = effect.changes().meet(Registers::FRAME);
+            after.apply(*effect, &mut JumpTables::default());
+            let is_framed = effect.changes().meet(RegisterSet::FRAME);
             for register in (0..).take(effect::REGISTERS) {
                 let is_changed = after.packed(register) != before.packed(register);
                 let is_ra = is_framed && u32::from(register) == abi.ra().0;
-                let may_change = effect.changes().meet(Registers::of(register)) || is_ra;
+                let may_change = effect.changes().meet(RegisterSet::of(register)) || is_ra;
                 assert!(may_change || !is_changed, "{effect:?} changes {register}");
                 changed[0] += u32::from(is_changed);
             }
-            let is_changed = !after.slots.is_like(&before.slots);
+            let is_changed = !after.stack.is_like(&before.stack);
             assert!(is_framed || !is_changed, "{effect:?} changes the stack");
             changed[1] += u32::from(is_changed);
         }

@@ -59,7 +59,7 @@ fn jump_tables() {
 /// lea 0x2000,%rax; mov (%rdx,%rax),%eax; cltq; lea 0x2000,%rdx; add %rdx,%rax; jmp *%rax; 28: push %rbx; pop %rcx;
 /// 2a: sub $8,%rsp; add $8,%rsp; 32: pop %rbp; ret. `test` is in place of `cmp` and `ja`, and `load` of the `mov`.
 fn with_distance(test: &[u8; 5], scale: &[u8; 4], load: &[u8; 3], extension: &[u8; 2]) -> Vec<u8> {
-    let parts: [&[u8]; 9] = [
+    let fragments: [&[u8]; 9] = [
         b"\x55",
         test,
         b"\x89\xff",
@@ -70,7 +70,7 @@ fn with_distance(test: &[u8; 5], scale: &[u8; 4], load: &[u8; 3], extension: &[u
         b"\x48\x8d\x15\xdd\x0f\x00\x00\x48\x01\xd0\xff\xe0",
         b"\x53\x59\x48\x83\xec\x08\x48\x83\xc4\x08\x5d\xc3",
     ];
-    parts.concat()
+    fragments.concat()
 }
 
 /// cmp $2,%edi; ja 0x32
@@ -144,8 +144,8 @@ fn a_table_that_cannot_be_read() {
     assert!(lines.contains(&"22 rsp+16 -16".to_owned()), "{lines:?}");
 }
 
-/// The blocks at 0, 6 and 0x22, where the `ja` leads, are executed before the table is known. Then the jump of the block at 6 is,
-/// and the cases at 0x18 and 0x1a.
+/// The blocks at 0, 6 and 0x22, where the `ja` leads, are executed before the table is known. Then the jump of the block
+/// at 6 is, and the cases at 0x18 and 0x1a.
 #[test]
 fn the_block_with_the_jump_alone_is_executed_again() {
     let data = [0x101a, 0x1018, 0x1022].map(|target: i32| (target - 0x2000).to_le_bytes()).concat();

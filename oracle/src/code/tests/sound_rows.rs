@@ -1,15 +1,14 @@
 //! Rows that are right although the code seems to contradict them, in functions assembled by GNU as.
 
 use super::*;
-use crate::code::aarch64::Aarch64;
-use crate::code::statement::{Checked, Watched};
+use crate::code::judgement::{Judgement, WatchedRegisters};
 
 /// The truth of a frame before the instruction at an offset in the code.
-fn check(flow: &mut Flow<'_>, abi: Abi, offset: u64, frame: &Frame) -> Checked {
+fn check(analysis: &mut Analysis<'_>, abi: Abi, offset: u64, frame: &Frame) -> Judgement {
     let mut found = None;
-    flow.visit(0..u64::MAX, Registers::ALL, one, |start, _, state| {
+    visit(analysis, 0..u64::MAX, |start, state| {
         if start == 0x1000 + offset {
-            found = Some(Facts { state, abi }.check(frame));
+            found = Some(KnownFacts { state, abi }.judge(frame));
         }
     });
     found.expect("reached")
@@ -26,11 +25,8 @@ fn bytes(words: &[u32]) -> Vec<u8> {
 }
 
 /// A function of AArch64.
-fn aarch64(code: &[u8]) -> Flow<'_> {
-    let entry = Entry { address: 0x1000, by: By::Presumption };
-    let part = Part { start: 0x1000, code };
-    let (decoder, alone) = (&mut Aarch64::default(), &Alone::default());
-    Flow::of(Abi::Aarch64Little, part, vec![entry], decoder, alone)
+fn aarch64(code: &[u8]) -> Analysis<'_> {
+    super::aarch64::analysis(code, &Alone::default())
 }
 
 /// enter $32,LEVEL; leave; ret: the return address, RBP, an address for each level, and 32 bytes (AMD64 Architecture
@@ -53,10 +49,10 @@ fn string_instructions_may_copy_what_was_saved() {
     let end = b"\xbd\x01\x00\x00\x00\x90";
     for copy in [b"\x48\xa5".as_slice(), b"\xf3\x48\xa5"] {
         let code = [start.as_slice(), copy, end].concat();
-        let mut flow = flow(&code, &Alone::default());
-        let before = check(&mut flow, Abi::Amd64, 16, &copied);
+        let mut analysis = analysis(&code, &Alone::default());
+        let before = check(&mut analysis, Abi::Amd64, 16, &copied);
         assert_eq!((before.cfa, before.fp), (Truth::Proven, Truth::Refuted));
-        let after = check(&mut flow, Abi::Amd64, code.len() as u64 - 1, &copied);
+        let after = check(&mut analysis, Abi::Amd64, code.len() as u64 - 1, &copied);
         assert_eq!((after.cfa, after.fp), (Truth::Proven, Truth::Unknown));
     }
 }
@@ -65,13 +61,13 @@ fn string_instructions_may_copy_what_was_saved() {
 #[test]
 fn a_function_may_return_elsewhere() {
     let code = b"\x48\x89\x3c\x24\x90\xc3";
-    let mut flow = flow(code, &Alone::default());
+    let mut analysis = analysis(code, &Alone::default());
     let entered = frame(8, Recovery::Unchanged);
-    assert_eq!(check(&mut flow, Abi::Amd64, 0, &entered).whole(), Truth::Proven);
-    assert_eq!(check(&mut flow, Abi::Amd64, 4, &entered).ra, Truth::Unknown);
+    assert_eq!(check(&mut analysis, Abi::Amd64, 0, &entered).whole(), Truth::Proven);
+    assert_eq!(check(&mut analysis, Abi::Amd64, 4, &entered).ra, Truth::Unknown);
     // Another place was not overwritten: it never held the return address.
     let elsewhere = Frame { ra: Recovery::AtCfa(-16), ..entered };
-    assert_eq!(check(&mut flow, Abi::Amd64, 0, &elsewhere).ra, Truth::Refuted);
+    assert_eq!(check(&mut analysis, Abi::Amd64, 0, &elsewhere).ra, Truth::Refuted);
 }
 
 /// test %edi,%edi; je a; mov (%rsi),%rax; mov %rax,-8(%rsp), which here is 16 bytes below the CFA; a: xor %ebp,%ebp; nop; ret.
@@ -79,17 +75,18 @@ fn a_function_may_return_elsewhere() {
 #[test]
 fn one_of_two_paths_may_have_stored_what_was_saved() {
     let code = b"\x85\xff\x74\x08\x48\x8b\x06\x48\x89\x44\x24\xf8\x31\xed\x90\xc3";
-    let mut flow = flow(code, &Alone::default());
+    let mut analysis = analysis(code, &Alone::default());
     let stored = frame(8, Recovery::AtCfa(-16));
-    assert_eq!(check(&mut flow, Abi::Amd64, 4, &stored).fp, Truth::Refuted);
-    assert_eq!(check(&mut flow, Abi::Amd64, 14, &stored).fp, Truth::Unknown);
+    assert_eq!(check(&mut analysis, Abi::Amd64, 4, &stored).fp, Truth::Refuted);
+    assert_eq!(check(&mut analysis, Abi::Amd64, 14, &stored).fp, Truth::Unknown);
 }
 
 /// A row is judged again where a register changes that it names.
 #[test]
 fn registers_that_rows_name_are_watched() {
     let named = Register(3);
-    let watches = |frame: Frame| Watched::viewed(Abi::Amd64).with(&frame).0.meet(Registers::of(3));
+    let watches =
+        |frame: Frame| WatchedRegisters::viewed(Abi::Amd64).with(&frame).0.meet(RegisterSet::of(3));
     let plain = frame(8, Recovery::Unchanged);
     assert!(!watches(plain));
     for rule in [
@@ -111,9 +108,9 @@ fn registers_that_rows_name_are_watched() {
 #[test]
 fn numbers_are_cut_to_their_lower_half() {
     let code = b"\x48\xb8\x10\0\0\0\x01\0\0\0\x89\xc0\x48\x29\xc4\x90\xf4";
-    let mut flow = flow(code, &Alone::default());
+    let mut analysis = analysis(code, &Alone::default());
     let subtracted = frame(8 + 16, Recovery::Unchanged);
-    assert_eq!(check(&mut flow, Abi::Amd64, 15, &subtracted).cfa, Truth::Proven);
+    assert_eq!(check(&mut analysis, Abi::Amd64, 15, &subtracted).cfa, Truth::Proven);
 }
 
 /// xor %ecx,%eax, or add %eax,%eax, or sub %eax,%eax; sub %rax,%rsp; nop; hlt, in place of xor %eax,%eax
@@ -122,13 +119,13 @@ fn only_a_register_xor_itself_is_zero() {
     let cfa = |operation: &[u8; 2]| {
         let code = [operation.as_slice(), b"\x48\x29\xc4\x90\xf4"].concat();
         let entered = frame(8, Recovery::Unchanged);
-        check(&mut flow(&code, &Alone::default()), Abi::Amd64, 5, &entered).cfa
+        check(&mut analysis(&code, &Alone::default()), Abi::Amd64, 5, &entered).cfa
     };
     assert_eq!(cfa(b"\x31\xc0"), Truth::Proven);
     for operation in [b"\x31\xc8", b"\x01\xc0", b"\x21\xc0", b"\x33\x01"] {
         assert_eq!(cfa(operation), Truth::Unknown, "{operation:x?}");
     }
-    // A part of the register: xor %al,%al
+    // A fragment of the register: xor %al,%al
     assert_eq!(cfa(b"\x30\xc0"), Truth::Unknown);
 }
 
@@ -139,7 +136,12 @@ fn a_new_thread_may_have_another_stack() {
     let cfa = |call: u16| {
         let [low, high] = call.to_le_bytes();
         let code = [0xb8, low, high, 0, 0, 0x0f, 0x05, 0x90, 0xc3];
-        check(&mut flow(&code, &Alone::default()), Abi::Amd64, 7, &frame(8, Recovery::Unchanged))
+        check(
+            &mut analysis(&code, &Alone::default()),
+            Abi::Amd64,
+            7,
+            &frame(8, Recovery::Unchanged),
+        )
     };
     assert_eq!((cfa(57).cfa, cfa(57).fp), (Truth::Proven, Truth::Proven));
     assert_eq!((cfa(56).cfa, cfa(56).fp), (Truth::Unknown, Truth::Proven));
@@ -176,13 +178,13 @@ fn memory_may_be_copied_over_what_was_saved() {
         0xd503_201f, // nop
     ];
     let code = bytes(&words);
-    let mut flow = aarch64(&code);
+    let mut analysis = aarch64(&code);
     let cfa = Cfa::RegisterOffset { register: Register(31), offset: 32 };
     let (ra, fp) = (Recovery::Unchanged, Recovery::AtCfa(-24));
     let copied = Frame { cfa, ra, fp, ra_signed: false };
     let abi = Abi::Aarch64Little;
-    assert_eq!(check(&mut flow, abi, 20, &copied).fp, Truth::Refuted);
-    assert_eq!(check(&mut flow, abi, 36, &copied).fp, Truth::Unknown);
+    assert_eq!(check(&mut analysis, abi, 20, &copied).fp, Truth::Refuted);
+    assert_eq!(check(&mut analysis, abi, 36, &copied).fp, Truth::Unknown);
 }
 
 /// A return address that is signed in X17, with SP in X16. What signed it is not followed.
@@ -196,13 +198,13 @@ fn return_addresses_may_be_signed_in_x17() {
         0xd65f_03c0, // ret
     ];
     let code = bytes(&words);
-    let mut flow = aarch64(&code);
+    let mut analysis = aarch64(&code);
     let abi = Abi::Aarch64Little;
     let cfa = Cfa::RegisterOffset { register: Register(31), offset: 0 };
     let (ra, fp) = (Recovery::Unchanged, Recovery::Unchanged);
     let signed = Frame { cfa, ra, fp, ra_signed: true };
-    assert_eq!(check(&mut flow, abi, 12, &signed).ra, Truth::Refuted);
-    assert_eq!(check(&mut flow, abi, 16, &signed).ra, Truth::Unknown);
+    assert_eq!(check(&mut analysis, abi, 12, &signed).ra, Truth::Refuted);
+    assert_eq!(check(&mut analysis, abi, 16, &signed).ra, Truth::Unknown);
 }
 
 /// A retpoline: call 2f; 1: pause; jmp 1b; 2: mov %rax,(%rsp); ret. CFI of GCC describes the frame of the function at 2,
@@ -210,16 +212,13 @@ fn return_addresses_may_be_signed_in_x17() {
 #[test]
 fn calls_within_a_function_have_two_frames() {
     let code = b"\xe8\x04\x00\x00\x00\xf3\x90\xeb\xfc\x48\x89\x04\x24\xc3";
-    let entries = [(0x1000, By::Presumption), (0x1009, By::LocalCall)];
-    let entries = entries.map(|(address, by)| Entry { address, by });
-    let part = Part { start: 0x1000, code };
-    let alone = Alone::default();
-    let mut flow = Flow::of(Abi::Amd64, part, entries.into(), &mut Amd64::new(), &alone);
-    let of_function = check(&mut flow, Abi::Amd64, 9, &frame(16, Recovery::Unchanged));
+    let entries = [(0x1000, EntryKind::Presumed), (0x1009, EntryKind::LocalCall)];
+    let mut analysis = analysis_from(code, &entries, &mut Amd64::new(), &Alone::default());
+    let of_function = check(&mut analysis, Abi::Amd64, 9, &frame(16, Recovery::Unchanged));
     assert_eq!((of_function.cfa, of_function.fp), (Truth::Unknown, Truth::Proven));
-    let of_call = check(&mut flow, Abi::Amd64, 9, &frame(8, Recovery::Unchanged));
+    let of_call = check(&mut analysis, Abi::Amd64, 9, &frame(8, Recovery::Unchanged));
     assert_eq!(of_call.whole(), Truth::Proven);
     // Outside of what is called, rows are judged.
-    let before = check(&mut flow, Abi::Amd64, 0, &frame(16, Recovery::Unchanged));
+    let before = check(&mut analysis, Abi::Amd64, 0, &frame(16, Recovery::Unchanged));
     assert_eq!(before.cfa, Truth::Refuted);
 }

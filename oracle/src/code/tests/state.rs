@@ -4,22 +4,23 @@
 use sframe_validator::Abi;
 
 use super::effects::copy;
-use crate::code::effect::{Condition, Effect, Key, NONE, Number};
-use crate::code::state::State;
-use crate::code::table::Tables;
-use crate::code::value::{Base, Distance, Place, Value};
+use super::entry;
+use crate::code::effect::{Condition, Effect, Key, NO_REGISTER, RegisterNumber};
+use crate::code::jump_table::JumpTables;
+use crate::code::state::AbstractState;
+use crate::code::value::{AbstractValue, Base, BasedAddress, ScaledIndex};
 
-fn after(effects: &[Effect]) -> State {
-    let mut state = State::entry(Abi::Amd64);
-    state.apply_all(effects, &mut Tables::default());
+fn after(effects: &[Effect]) -> AbstractState {
+    let mut state = entry(Abi::Amd64);
+    state.apply_all(effects, &mut JumpTables::default());
     state
 }
 
-const fn constant(to: Number, value: i64) -> Effect {
+const fn constant(to: RegisterNumber, value: i64) -> Effect {
     Effect::Constant { to, value }
 }
 
-const fn limit(to: Number, most: u32) -> Effect {
+const fn limit(to: RegisterNumber, most: u32) -> Effect {
     Effect::Limit { to, most }
 }
 
@@ -31,7 +32,7 @@ const fn sum(shift: u8) -> Effect {
     Effect::Add { to: 1, a: 0, b: 3, shift, signed: false }
 }
 
-const fn store(from: Number, offset: i32, size: u8) -> Effect {
+const fn store(from: RegisterNumber, offset: i32, size: u8) -> Effect {
     Effect::Store { from, base: 7, offset, size }
 }
 
@@ -40,66 +41,69 @@ const SCALE: Effect = Effect::Scale { to: 1, index: 0, size: 4 };
 const DIFFERENCE: Effect = Effect::Subtract { to: 1, a: 0, b: 3 };
 const LOAD: Effect = Effect::Load { to: 1, base: 7, offset: -16 };
 const SYSTEM_CALL: Effect = Effect::SystemCall { number: 0, clone: 56, clobbers: 0b101 };
-const SP: Value = Value::cfa(-8);
+const SP: AbstractValue = AbstractValue::cfa(-8);
 
 /// The value of RDX, to which the last effect of each line leads.
 #[test]
 fn effects_compute_values() {
-    let lines: &[(&[Effect], Value)] = &[
-        (&[constant(0, 0x1234), narrow(0xff)], Value::Constant(0x34)),
-        (&[limit(0, 5), narrow(3)], Value::AtMost(3)),
-        (&[limit(0, 2), narrow(3)], Value::AtMost(2)),
-        (&[narrow(0xff)], Value::AtMost(0xff)),
-        (&[narrow(u32::MAX)], Value::Unknown),
-        (&[constant(0, 0xffff_fff8), EXTEND], Value::Constant(-8)),
-        (&[constant(0, 0x7fff_ffff), EXTEND], Value::Constant(0x7fff_ffff)),
-        (&[constant(0, 0x1_0000_0002), EXTEND], Value::Constant(2)),
-        (&[limit(0, 0x7fff_ffff), EXTEND], Value::AtMost(0x7fff_ffff)),
-        (&[limit(0, 0x8000_0000), EXTEND], Value::Unknown),
-        (&[copy(0, 7, 0), EXTEND], Value::Unknown),
-        (&[limit(0, 5), SCALE], Value::Distance(Distance { size: 4, most: Some(5) })),
-        (&[SCALE], Value::Distance(Distance { size: 4, most: None })),
-        (&[constant(0, 8), constant(3, 3), sum(0)], Value::Constant(11)),
-        (&[constant(0, 8), constant(3, 3), sum(1)], Value::Unknown),
-        (&[copy(0, 7, 0), constant(3, 16), sum(0)], Value::cfa(8)),
-        (&[constant(0, 16), copy(3, 7, 0), sum(0)], Value::cfa(8)),
-        (&[copy(0, 7, 0), constant(3, 16), sum(2)], Value::Unknown),
-        (&[copy(0, 7, 0), constant(3, 16), DIFFERENCE], Value::cfa(-24)),
-        (&[constant(0, 16), copy(3, 7, 0), DIFFERENCE], Value::Unknown),
-        (&[store(6, -16, 8), LOAD], Value::Entry(6)),
-        (&[store(6, -16, 4), LOAD], Value::Unknown),
-        (&[store(6, -16, 8), store(NONE, -12, 4), LOAD], Value::Unknown),
-        (&[store(6, -16, 8), store(NONE, -8, 4), LOAD], Value::Entry(6)),
-        (&[store(6, -16, 8), store(NONE, -20, 4), LOAD], Value::Entry(6)),
-        (&[store(6, -16, 8), store(NONE, -20, 8), LOAD], Value::Unknown),
+    let lines: &[(&[Effect], AbstractValue)] = &[
+        (&[constant(0, 0x1234), narrow(0xff)], AbstractValue::Constant(0x34)),
+        (&[limit(0, 5), narrow(3)], AbstractValue::AtMost(3)),
+        (&[limit(0, 2), narrow(3)], AbstractValue::AtMost(2)),
+        (&[narrow(0xff)], AbstractValue::AtMost(0xff)),
+        (&[narrow(u32::MAX)], AbstractValue::Unknown),
+        (&[constant(0, 0xffff_fff8), EXTEND], AbstractValue::Constant(-8)),
+        (&[constant(0, 0x7fff_ffff), EXTEND], AbstractValue::Constant(0x7fff_ffff)),
+        (&[constant(0, 0x1_0000_0002), EXTEND], AbstractValue::Constant(2)),
+        (&[limit(0, 0x7fff_ffff), EXTEND], AbstractValue::AtMost(0x7fff_ffff)),
+        (&[limit(0, 0x8000_0000), EXTEND], AbstractValue::Unknown),
+        (&[copy(0, 7, 0), EXTEND], AbstractValue::Unknown),
+        (&[limit(0, 5), SCALE], AbstractValue::ScaledIndex(ScaledIndex { size: 4, most: Some(5) })),
+        (&[SCALE], AbstractValue::ScaledIndex(ScaledIndex { size: 4, most: None })),
+        (&[constant(0, 8), constant(3, 3), sum(0)], AbstractValue::Constant(11)),
+        (&[constant(0, 8), constant(3, 3), sum(1)], AbstractValue::Unknown),
+        (&[copy(0, 7, 0), constant(3, 16), sum(0)], AbstractValue::cfa(8)),
+        (&[constant(0, 16), copy(3, 7, 0), sum(0)], AbstractValue::cfa(8)),
+        (&[copy(0, 7, 0), constant(3, 16), sum(2)], AbstractValue::Unknown),
+        (&[copy(0, 7, 0), constant(3, 16), DIFFERENCE], AbstractValue::cfa(-24)),
+        (&[constant(0, 16), copy(3, 7, 0), DIFFERENCE], AbstractValue::Unknown),
+        (&[store(6, -16, 8), LOAD], AbstractValue::Entry(6)),
+        (&[store(6, -16, 4), LOAD], AbstractValue::Unknown),
+        (&[store(6, -16, 8), store(NO_REGISTER, -12, 4), LOAD], AbstractValue::Unknown),
+        (&[store(6, -16, 8), store(NO_REGISTER, -8, 4), LOAD], AbstractValue::Entry(6)),
+        (&[store(6, -16, 8), store(NO_REGISTER, -20, 4), LOAD], AbstractValue::Entry(6)),
+        (&[store(6, -16, 8), store(NO_REGISTER, -20, 8), LOAD], AbstractValue::Unknown),
         // Compilers fill only their own variables.
-        (&[store(6, -16, 8), copy(5, 7, -32), Effect::Fill { base: 5 }, LOAD], Value::Entry(6)),
+        (
+            &[store(6, -16, 8), copy(5, 7, -32), Effect::Fill { base: 5 }, LOAD],
+            AbstractValue::Entry(6),
+        ),
         // A call may overwrite what is below SP.
-        (&[store(6, -16, 8), Effect::Call(0), LOAD], Value::Unknown),
+        (&[store(6, -16, 8), Effect::Call(0), LOAD], AbstractValue::Unknown),
         (
             &[copy(7, 7, -16), store(6, 0, 8), Effect::Call(0), copy(7, 7, 16), LOAD],
-            Value::Entry(6),
+            AbstractValue::Entry(6),
         ),
-        (&[copy(1, 6, 0), Effect::Clobber(0b1)], Value::Entry(6)),
-        (&[copy(1, 6, 0), Effect::Clobber(0b10)], Value::Unknown),
+        (&[copy(1, 6, 0), Effect::Clobber(0b1)], AbstractValue::Entry(6)),
+        (&[copy(1, 6, 0), Effect::Clobber(0b10)], AbstractValue::Unknown),
     ];
     for (effects, expected) in lines {
         assert_eq!(after(effects).get(1), *expected, "{effects:?}");
     }
-    let aligned = Value::Address(Place { base: Base::Aligned(0x1000), offset: 0 });
+    let aligned = AbstractValue::Address(BasedAddress { base: Base::Aligned(0x1000), offset: 0 });
     assert_eq!(after(&[Effect::Align { register: 7, place: 0x1000 }]).get(7), aligned);
 }
 
 /// `clone` (56 on AMD64) and `clone3` (435) may return on another stack.
 #[test]
 fn system_calls_may_change_the_stack() {
-    for (number, sp) in [(56, Value::Unknown), (435, Value::Unknown), (57, SP)] {
+    for (number, sp) in [(56, AbstractValue::Unknown), (435, AbstractValue::Unknown), (57, SP)] {
         let state = after(&[constant(0, number), SYSTEM_CALL]);
         assert_eq!(
             (state.get(7), state.get(0), state.get(2)),
-            (sp, Value::Unknown, Value::Unknown)
+            (sp, AbstractValue::Unknown, AbstractValue::Unknown)
         );
-        assert_eq!(state.get(1), Value::Entry(1));
+        assert_eq!(state.get(1), AbstractValue::Entry(1));
     }
     assert_eq!(after(&[SYSTEM_CALL]).get(7), SP);
 }
@@ -112,12 +116,12 @@ fn branches_limit_the_number_that_was_compared() {
         assert!(state.refine(condition, is_taken));
         state.get(5)
     };
-    let unlimited = Value::Entry(5);
+    let unlimited = AbstractValue::Entry(5);
     for (condition, taken, not_taken) in [
-        (Condition::Above, unlimited, Value::AtMost(7)),
-        (Condition::AboveOrEqual, unlimited, Value::AtMost(6)),
-        (Condition::Below, Value::AtMost(6), unlimited),
-        (Condition::BelowOrEqual, Value::AtMost(7), unlimited),
+        (Condition::Above, unlimited, AbstractValue::AtMost(7)),
+        (Condition::AboveOrEqual, unlimited, AbstractValue::AtMost(6)),
+        (Condition::Below, AbstractValue::AtMost(6), unlimited),
+        (Condition::BelowOrEqual, AbstractValue::AtMost(7), unlimited),
         (Condition::Equal, unlimited, unlimited),
         (Condition::NotEqual, unlimited, unlimited),
         (Condition::Other, unlimited, unlimited),
@@ -128,15 +132,18 @@ fn branches_limit_the_number_that_was_compared() {
     // No number is below zero.
     assert_eq!(value(&[compare(0)], Condition::Below, true), unlimited);
     // Another value was compared, or nothing that is still known.
-    assert_eq!(value(&[compare(7), copy(5, 12, 0)], Condition::Above, false), Value::Entry(12));
+    assert_eq!(
+        value(&[compare(7), copy(5, 12, 0)], Condition::Above, false),
+        AbstractValue::Entry(12)
+    );
     assert_eq!(value(&[compare(7), Effect::Forget], Condition::Above, false), unlimited);
     assert_eq!(
         value(&[compare(7), Effect::Clobber(1 << 5)], Condition::Above, false),
-        Value::Unknown
+        AbstractValue::Unknown
     );
     assert_eq!(
         value(&[compare(7), Effect::Clobber(1 << 3)], Condition::Above, false),
-        Value::AtMost(7)
+        AbstractValue::AtMost(7)
     );
     // An address is no index.
     assert_eq!(value(&[copy(5, 7, 0), compare(7)], Condition::Above, false), SP);
@@ -148,9 +155,9 @@ fn an_unknown_number_that_equals_an_address_is_known() {
     for (condition, is_taken, value) in [
         (Condition::Equal, true, SP),
         (Condition::NotEqual, false, SP),
-        (Condition::Equal, false, Value::Unknown),
-        (Condition::NotEqual, true, Value::Unknown),
-        (Condition::Above, false, Value::Unknown),
+        (Condition::Equal, false, AbstractValue::Unknown),
+        (Condition::NotEqual, true, AbstractValue::Unknown),
+        (Condition::Above, false, AbstractValue::Unknown),
     ] {
         for mut state in [compared(0, 7), compared(7, 0)] {
             assert!(state.refine(condition, is_taken));
@@ -167,16 +174,16 @@ fn an_unknown_number_that_equals_an_address_is_known() {
 #[test]
 fn where_paths_meet_only_what_is_true_on_both_is_known() {
     let compare = Effect::CompareNumber { a: 5, number: 7 };
-    let lines: &[(&[Effect], &[Effect], Value, bool)] = &[
-        (&[], &[], Value::Entry(0), false),
-        (&[limit(0, 2)], &[limit(0, 5)], Value::AtMost(5), true),
-        (&[limit(0, 5)], &[limit(0, 2)], Value::AtMost(5), false),
-        (&[], &[Effect::Clobber(1)], Value::Unknown, true),
-        (&[Effect::Clobber(1)], &[], Value::Unknown, false),
-        (&[compare], &[], Value::Entry(0), true),
-        (&[], &[compare], Value::Entry(0), false),
-        (&[compare], &[compare], Value::Entry(0), false),
-        (&[store(6, -16, 8)], &[], Value::Entry(0), true),
+    let lines: &[(&[Effect], &[Effect], AbstractValue, bool)] = &[
+        (&[], &[], AbstractValue::Entry(0), false),
+        (&[limit(0, 2)], &[limit(0, 5)], AbstractValue::AtMost(5), true),
+        (&[limit(0, 5)], &[limit(0, 2)], AbstractValue::AtMost(5), false),
+        (&[], &[Effect::Clobber(1)], AbstractValue::Unknown, true),
+        (&[Effect::Clobber(1)], &[], AbstractValue::Unknown, false),
+        (&[compare], &[], AbstractValue::Entry(0), true),
+        (&[], &[compare], AbstractValue::Entry(0), false),
+        (&[compare], &[compare], AbstractValue::Entry(0), false),
+        (&[store(6, -16, 8)], &[], AbstractValue::Entry(0), true),
     ];
     for (one, other, value, has_lost) in lines {
         let mut state = after(one);
@@ -186,10 +193,10 @@ fn where_paths_meet_only_what_is_true_on_both_is_known() {
     let mut state = after(&[compare]);
     state.join(&after(&[]));
     assert!(state.refine(Condition::Above, false));
-    assert_eq!(state.get(5), Value::Entry(5));
+    assert_eq!(state.get(5), AbstractValue::Entry(5));
     let (mut state, mut local) = (after(&[]), after(&[]));
-    local.is_local = true;
-    assert!(state.join(&local) && state.is_local);
+    local.is_in_local_call = true;
+    assert!(state.join(&local) && state.is_in_local_call);
     assert!(!state.join(&local) && !local.join(&after(&[])));
 }
 
@@ -216,8 +223,8 @@ fn tail_calls_have_the_callers_stack_and_registers() {
         (copy(29, 3, 0), false, false),
         (copy(31, 31, -16), false, false),
     ] {
-        let mut state = State::entry(abi);
-        state.apply(effect, &mut Tables::default());
+        let mut state = entry(abi);
+        state.apply(effect, &mut JumpTables::default());
         assert_eq!(state.is_at_entry(abi), is_at_entry, "{effect:?}");
         assert_eq!(state.may_be_at_entry(abi), may_be, "{effect:?}");
     }
@@ -229,19 +236,22 @@ fn the_callers_registers_and_small_numbers_can_be_forgotten() {
         [copy(3, 6, 0), constant(0, 0xff), constant(1, 0x100), constant(2, -0x100), limit(4, 5)];
     let compare = Effect::CompareNumber { a: 4, number: 3 };
     let mut state = after(&[&effects[..], &[compare]].concat());
-    assert!(state.holds_callers());
+    assert!(state.holds_entry_values());
     state.widen();
     // RBP's value stays in RBX, as unwinding needs it; R12's does not.
     let known = [0, 1, 2, 3, 4, 6, 7, 12].map(|register| state.get(register));
-    let big = |number| Value::Constant(number);
-    let (fp, five) = (Value::Entry(6), Value::AtMost(5));
-    assert_eq!(known, [Value::Unknown, big(0x100), big(-0x100), fp, five, fp, SP, Value::Unknown]);
+    let big = |number| AbstractValue::Constant(number);
+    let (fp, five) = (AbstractValue::Entry(6), AbstractValue::AtMost(5));
+    assert_eq!(
+        known,
+        [AbstractValue::Unknown, big(0x100), big(-0x100), fp, five, fp, SP, AbstractValue::Unknown]
+    );
     assert!(state.refine(Condition::Above, false));
     assert_eq!(state.get(4), five);
-    state.forget_callers();
+    state.forget_entry_values();
     let known = [1, 3, 6, 7].map(|register| state.get(register));
-    assert_eq!(known, [big(0x100), Value::Unknown, Value::Unknown, SP]);
-    assert!(!state.holds_callers());
+    assert_eq!(known, [big(0x100), AbstractValue::Unknown, AbstractValue::Unknown, SP]);
+    assert!(!state.holds_entry_values());
 }
 
 #[test]
@@ -262,7 +272,7 @@ fn a_function_returns_with_the_stack_of_its_entry() {
     }
     let mut popped = after(&[copy(7, 7, -24)]);
     popped.remove(16);
-    assert_eq!(popped.get(7), Value::cfa(-16));
+    assert_eq!(popped.get(7), AbstractValue::cfa(-16));
 }
 
 #[test]
@@ -280,10 +290,10 @@ fn states_with_another_stack_contradict_each_other() {
 fn writes_to_the_frame_are_noted() {
     let mut state = after(&[]);
     state.start_block();
-    state.apply(copy(3, 6, 0), &mut Tables::default());
+    state.apply(copy(3, 6, 0), &mut JumpTables::default());
     assert!(!state.has_written_frame());
     for effect in [copy(7, 7, 0), copy(6, 6, 0), Effect::Clobber(1 << 6)] {
-        state.apply(effect, &mut Tables::default());
+        state.apply(effect, &mut JumpTables::default());
         assert!(state.has_written_frame(), "{effect:?}");
         state.start_block();
         assert!(!state.has_written_frame());

@@ -1,14 +1,14 @@
-//! Values in 8 bytes.
+//! Abstract values in 8 bytes.
 
-use super::{Base, Distance, Place, Value};
+use super::{AbstractValue, Base, BasedAddress, ScaledIndex};
 use crate::code::effect::Key;
 
-/// A [`Value`] in 8 bytes: states are copied and compared for each block, and consist of values.
+/// A [`AbstractValue`] in 8 bytes: states are copied and compared for each block, and consist of values.
 ///
-/// Numbers that do not fit are unknown: constants of more than 56 bits, which are no addresses, and distances of more than 8 MiB
-/// from an aligned address.
+/// Numbers that do not fit are unknown: constants of more than 56 bits, which are no addresses, and distances of more
+/// than 8 MiB from an aligned address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::code) struct Packed(u64);
+pub(in crate::code) struct PackedValue(u64);
 
 /// The bits of the kind; the rest is its content.
 const KIND: u32 = 8;
@@ -26,21 +26,21 @@ const TARGET: u64 = 8;
 const DISTANCE: u64 = 9;
 const LIMITED_DISTANCE: u64 = 10;
 
-impl Packed {
-    pub(in crate::code) const UNKNOWN: Packed = Packed(UNKNOWN);
+impl PackedValue {
+    pub(in crate::code) const UNKNOWN: PackedValue = PackedValue(UNKNOWN);
 
     pub(in crate::code) const fn is_unknown(self) -> bool {
         self.0 == UNKNOWN
     }
 
-    /// The place that the value is the address of.
+    /// The address, if it is one relative to a base.
     #[allow(clippy::cast_possible_truncation, reason = "the content of this kind fits")]
-    pub(in crate::code) fn place(self) -> Option<Place> {
+    pub(in crate::code) fn address(self) -> Option<BasedAddress> {
         match self.0 & KIND_MASK {
             FROM_CFA => {
-                Some(Place { base: Base::Cfa, offset: (self.0.cast_signed() >> 32) as i32 })
+                Some(BasedAddress { base: Base::Cfa, offset: (self.0.cast_signed() >> 32) as i32 })
             }
-            FROM_ALIGNED => Value::from(self).place(),
+            FROM_ALIGNED => AbstractValue::from(self).address(),
             _ => None,
         }
     }
@@ -50,37 +50,39 @@ impl Packed {
         matches!(self.0 & KIND_MASK, ENTRY | SIGNED | FROM_CFA | FROM_ALIGNED)
     }
 
-    /// Whether the value is the one that a register had at the entry.
-    pub(in crate::code) const fn is_callers(self) -> bool {
+    /// Whether the value is that of a register at the entry.
+    pub(in crate::code) const fn is_entry_value(self) -> bool {
         matches!(self.0 & KIND_MASK, ENTRY | SIGNED)
     }
 
-    /// The value plus a number of bytes: see [`Value::plus`].
-    pub(in crate::code) fn plus(self, bytes: i64) -> Packed {
+    /// The value plus a number of bytes: see [`AbstractValue::plus`].
+    pub(in crate::code) fn plus(self, bytes: i64) -> PackedValue {
         match self.0 & KIND_MASK {
             _ if bytes == 0 => self,
             UNKNOWN => self,
             FROM_CFA => {
                 let offset = (self.0.cast_signed() >> 32).checked_add(bytes).unwrap_or(i64::MAX);
-                Packed::from_cfa(offset)
+                PackedValue::from_cfa(offset)
             }
-            _ => Value::from(self).plus(bytes).into(),
+            _ => AbstractValue::from(self).plus(bytes).into(),
         }
     }
 
-    /// What is true of both values.
-    pub(in crate::code) fn join(self, other: Packed) -> Packed {
+    /// The join: what is true of both values.
+    pub(in crate::code) fn join(self, other: PackedValue) -> PackedValue {
         if self == other {
             return self;
         }
         match (self.into(), other.into()) {
-            (Value::AtMost(a), Value::AtMost(b)) => Value::AtMost(a.max(b)).into(),
-            _ => Packed::UNKNOWN,
+            (AbstractValue::AtMost(a), AbstractValue::AtMost(b)) => {
+                AbstractValue::AtMost(a.max(b)).into()
+            }
+            _ => PackedValue::UNKNOWN,
         }
     }
 
     /// The distance in bytes from another address, if both are relative to the same base.
-    pub(in crate::code) const fn distance_from(self, other: Packed) -> Option<i64> {
+    pub(in crate::code) const fn distance_from(self, other: PackedValue) -> Option<i64> {
         let bits = match self.0 & KIND_MASK {
             FROM_CFA => 32,
             FROM_ALIGNED => 24,
@@ -96,8 +98,8 @@ impl Packed {
     }
 
     /// The address at a distance from the CFA, if that fits.
-    const fn from_cfa(offset: i64) -> Packed {
-        Packed::signed(FROM_CFA, offset, 32, 0)
+    const fn from_cfa(offset: i64) -> PackedValue {
+        PackedValue::signed(FROM_CFA, offset, 32, 0)
     }
 
     /// The distance of an address from the CFA, if that is its base.
@@ -110,66 +112,70 @@ impl Packed {
         }
     }
 
-    const fn new(kind: u64, content: u64) -> Packed {
-        Packed(content << KIND | kind)
+    const fn new(kind: u64, content: u64) -> PackedValue {
+        PackedValue(content << KIND | kind)
     }
 
     /// A number with its sign, if it fits into `bits` bits.
-    const fn signed(kind: u64, number: i64, bits: u32, rest: u64) -> Packed {
+    const fn signed(kind: u64, number: i64, bits: u32, rest: u64) -> PackedValue {
         let unused = 64 - bits;
         if number << unused >> unused != number {
-            return Packed::UNKNOWN;
+            return PackedValue::UNKNOWN;
         }
-        Packed::new(kind, number.cast_unsigned() << (64 - KIND - bits) | rest)
+        PackedValue::new(kind, number.cast_unsigned() << (64 - KIND - bits) | rest)
     }
 }
 
-impl From<Value> for Packed {
-    fn from(value: Value) -> Packed {
+impl From<AbstractValue> for PackedValue {
+    fn from(value: AbstractValue) -> PackedValue {
         match value {
-            Value::Unknown => Packed::UNKNOWN,
-            Value::Entry(register) => Packed::new(ENTRY, register.into()),
-            Value::Signed(Key::A) => Packed::new(SIGNED, 0),
-            Value::Signed(Key::B) => Packed::new(SIGNED, 1),
-            Value::Constant(number) => Packed::signed(CONSTANT, number, 56, 0),
-            Value::AtMost(number) => Packed::new(AT_MOST, number.into()),
-            Value::Distance(Distance { size, most: None }) => Packed::new(DISTANCE, size.into()),
-            Value::Distance(Distance { size, most: Some(most) }) => {
-                Packed::new(LIMITED_DISTANCE, u64::from(most) << 8 | u64::from(size))
+            AbstractValue::Unknown => PackedValue::UNKNOWN,
+            AbstractValue::Entry(register) => PackedValue::new(ENTRY, register.into()),
+            AbstractValue::Signed(Key::A) => PackedValue::new(SIGNED, 0),
+            AbstractValue::Signed(Key::B) => PackedValue::new(SIGNED, 1),
+            AbstractValue::Constant(number) => PackedValue::signed(CONSTANT, number, 56, 0),
+            AbstractValue::AtMost(number) => PackedValue::new(AT_MOST, number.into()),
+            AbstractValue::ScaledIndex(ScaledIndex { size, most: None }) => {
+                PackedValue::new(DISTANCE, size.into())
             }
-            Value::Address(Place { base: Base::Cfa, offset }) => Packed::from_cfa(offset.into()),
-            Value::Address(Place { base: Base::Aligned(place), offset }) => {
-                Packed::signed(FROM_ALIGNED, offset.into(), 24, place.into())
+            AbstractValue::ScaledIndex(ScaledIndex { size, most: Some(most) }) => {
+                PackedValue::new(LIMITED_DISTANCE, u64::from(most) << 8 | u64::from(size))
             }
-            Value::Element(table) => Packed::new(ELEMENT, table.into()),
-            Value::Target(table) => Packed::new(TARGET, table.into()),
+            AbstractValue::Address(BasedAddress { base: Base::Cfa, offset }) => {
+                PackedValue::from_cfa(offset.into())
+            }
+            AbstractValue::Address(BasedAddress { base: Base::Aligned(place), offset }) => {
+                PackedValue::signed(FROM_ALIGNED, offset.into(), 24, place.into())
+            }
+            AbstractValue::Element(table) => PackedValue::new(ELEMENT, table.into()),
+            AbstractValue::Target(table) => PackedValue::new(TARGET, table.into()),
         }
     }
 }
 
-impl From<Packed> for Value {
+impl From<PackedValue> for AbstractValue {
     #[allow(clippy::cast_possible_truncation, reason = "the content of these kinds fits")]
-    fn from(Packed(packed): Packed) -> Value {
+    fn from(PackedValue(packed): PackedValue) -> AbstractValue {
         let content = packed >> KIND;
         let signed = |bits: u32| packed.cast_signed() >> (64 - bits);
         match packed & KIND_MASK {
-            ENTRY => Value::Entry(content as u8),
-            SIGNED => Value::Signed(if content == 0 { Key::A } else { Key::B }),
-            CONSTANT => Value::Constant(signed(56)),
-            AT_MOST => Value::AtMost(content as u32),
-            DISTANCE => Value::Distance(Distance { size: content as u8, most: None }),
+            ENTRY => AbstractValue::Entry(content as u8),
+            SIGNED => AbstractValue::Signed(if content == 0 { Key::A } else { Key::B }),
+            CONSTANT => AbstractValue::Constant(signed(56)),
+            AT_MOST => AbstractValue::AtMost(content as u32),
+            DISTANCE => AbstractValue::ScaledIndex(ScaledIndex { size: content as u8, most: None }),
             LIMITED_DISTANCE => {
                 let most = Some((content >> 8) as u32);
-                Value::Distance(Distance { size: content as u8, most })
+                AbstractValue::ScaledIndex(ScaledIndex { size: content as u8, most })
             }
-            FROM_CFA => Value::cfa(signed(32) as i32),
+            FROM_CFA => AbstractValue::cfa(signed(32) as i32),
             FROM_ALIGNED => {
                 let base = Base::Aligned(content as u32);
-                Value::Address(Place { base, offset: signed(24) as i32 })
+                AbstractValue::Address(BasedAddress { base, offset: signed(24) as i32 })
             }
-            ELEMENT => Value::Element(content as u32),
-            TARGET => Value::Target(content as u32),
-            _ => Value::Unknown,
+            ELEMENT => AbstractValue::Element(content as u32),
+            TARGET => AbstractValue::Target(content as u32),
+            _ => AbstractValue::Unknown,
         }
     }
 }
@@ -180,59 +186,61 @@ mod tests {
 
     #[test]
     fn values_that_fit_are_preserved() {
-        let aligned = |place, offset| Value::Address(Place { base: Base::Aligned(place), offset });
+        let aligned = |place, offset| {
+            AbstractValue::Address(BasedAddress { base: Base::Aligned(place), offset })
+        };
         let values = [
-            Value::Unknown,
-            Value::Entry(0),
-            Value::Entry(33),
-            Value::Signed(Key::A),
-            Value::Signed(Key::B),
-            Value::Constant(0),
-            Value::Constant(-1),
-            Value::Constant((1 << 55) - 1),
-            Value::Constant(-1 << 55),
-            Value::Constant(0xffff_ffff_8100_0000_u64.cast_signed()),
-            Value::AtMost(u32::MAX),
-            Value::Distance(Distance { size: 8, most: None }),
-            Value::Distance(Distance { size: u8::MAX, most: Some(u32::MAX) }),
-            Value::Distance(Distance { size: 4, most: Some(0) }),
-            Value::cfa(i32::MIN),
-            Value::cfa(i32::MAX),
+            AbstractValue::Unknown,
+            AbstractValue::Entry(0),
+            AbstractValue::Entry(33),
+            AbstractValue::Signed(Key::A),
+            AbstractValue::Signed(Key::B),
+            AbstractValue::Constant(0),
+            AbstractValue::Constant(-1),
+            AbstractValue::Constant((1 << 55) - 1),
+            AbstractValue::Constant(-1 << 55),
+            AbstractValue::Constant(0xffff_ffff_8100_0000_u64.cast_signed()),
+            AbstractValue::AtMost(u32::MAX),
+            AbstractValue::ScaledIndex(ScaledIndex { size: 8, most: None }),
+            AbstractValue::ScaledIndex(ScaledIndex { size: u8::MAX, most: Some(u32::MAX) }),
+            AbstractValue::ScaledIndex(ScaledIndex { size: 4, most: Some(0) }),
+            AbstractValue::cfa(i32::MIN),
+            AbstractValue::cfa(i32::MAX),
             aligned(0, (1 << 23) - 1),
             aligned(u32::MAX, -1 << 23),
-            Value::Element(u32::MAX),
-            Value::Target(u32::MAX),
+            AbstractValue::Element(u32::MAX),
+            AbstractValue::Target(u32::MAX),
         ];
         for value in values {
-            assert_eq!(Value::from(Packed::from(value)), value);
+            assert_eq!(AbstractValue::from(PackedValue::from(value)), value);
         }
         for (a, b) in values.iter().zip(values.iter().skip(1)) {
-            assert_ne!(Packed::from(*a), Packed::from(*b));
+            assert_ne!(PackedValue::from(*a), PackedValue::from(*b));
         }
     }
 
     /// The sum of packed values is the packed sum.
     #[test]
     fn bytes_are_added_to_packed_values() {
-        let aligned = Value::Address(Place { base: Base::Aligned(7), offset: -16 });
+        let aligned = AbstractValue::Address(BasedAddress { base: Base::Aligned(7), offset: -16 });
         let values = [
-            Value::Unknown,
-            Value::Entry(3),
-            Value::Signed(Key::B),
-            Value::Constant(-8),
-            Value::AtMost(5),
-            Value::Distance(Distance { size: 4, most: Some(5) }),
-            Value::cfa(0),
-            Value::cfa(i32::MAX),
-            Value::cfa(i32::MIN),
+            AbstractValue::Unknown,
+            AbstractValue::Entry(3),
+            AbstractValue::Signed(Key::B),
+            AbstractValue::Constant(-8),
+            AbstractValue::AtMost(5),
+            AbstractValue::ScaledIndex(ScaledIndex { size: 4, most: Some(5) }),
+            AbstractValue::cfa(0),
+            AbstractValue::cfa(i32::MAX),
+            AbstractValue::cfa(i32::MIN),
             aligned,
-            Value::Element(1),
-            Value::Target(2),
+            AbstractValue::Element(1),
+            AbstractValue::Target(2),
         ];
         for value in values {
             for bytes in [0, 8, -8, 1 << 23, i64::from(i32::MIN), i64::MAX, i64::MIN] {
-                let sum = Packed::from(value.plus(bytes));
-                assert_eq!(Packed::from(value).plus(bytes), sum, "{value:?} + {bytes}");
+                let sum = PackedValue::from(value.plus(bytes));
+                assert_eq!(PackedValue::from(value).plus(bytes), sum, "{value:?} + {bytes}");
             }
         }
     }
@@ -240,39 +248,42 @@ mod tests {
     /// Distances of packed addresses are those of the addresses.
     #[test]
     fn distances_need_the_same_base() {
-        let aligned = |place, offset| Value::Address(Place { base: Base::Aligned(place), offset });
+        let aligned = |place, offset| {
+            AbstractValue::Address(BasedAddress { base: Base::Aligned(place), offset })
+        };
         let values = [
-            Value::Unknown,
-            Value::Constant(0),
-            Value::cfa(0),
-            Value::cfa(i32::MIN),
-            Value::cfa(i32::MAX),
+            AbstractValue::Unknown,
+            AbstractValue::Constant(0),
+            AbstractValue::cfa(0),
+            AbstractValue::cfa(i32::MIN),
+            AbstractValue::cfa(i32::MAX),
             aligned(0, 0),
             aligned(7, -16),
             aligned(7, (1 << 23) - 1),
             aligned(u32::MAX, -1 << 23),
         ];
         for (a, b) in values.into_iter().flat_map(|a| values.map(|b| (a, b))) {
-            let distance = match (a.place(), b.place()) {
+            let distance = match (a.address(), b.address()) {
                 (Some(a), Some(b)) if a.base == b.base => {
                     Some(i64::from(a.offset) - i64::from(b.offset))
                 }
                 _ => None,
             };
-            assert_eq!(Packed::from(a).distance_from(b.into()), distance, "{a:?} {b:?}");
+            assert_eq!(PackedValue::from(a).distance_from(b.into()), distance, "{a:?} {b:?}");
         }
     }
 
     #[test]
     fn values_that_do_not_fit_are_unknown() {
-        let aligned = |offset| Value::Address(Place { base: Base::Aligned(1), offset });
+        let aligned =
+            |offset| AbstractValue::Address(BasedAddress { base: Base::Aligned(1), offset });
         for value in [
-            Value::Constant(1 << 55),
-            Value::Constant((-1 << 55) - 1),
+            AbstractValue::Constant(1 << 55),
+            AbstractValue::Constant((-1 << 55) - 1),
             aligned(1 << 23),
             aligned((-1 << 23) - 1),
         ] {
-            assert!(Packed::from(value).is_unknown(), "{value:?}");
+            assert!(PackedValue::from(value).is_unknown(), "{value:?}");
         }
     }
 }

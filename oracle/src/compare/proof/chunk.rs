@@ -4,7 +4,9 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::rows::Chunk;
 use super::{Contradiction, ProofSums, Proofs};
-use crate::code::{Budget, Checked, Code, Facts, Function, Latest, Truth, View, Watched};
+use crate::code::{
+    FrameView, Function, Judgement, KnownFacts, Program, Truth, WatchedRegisters, Workspace,
+};
 use crate::compare::piece::{Piece, Stated, Statement};
 use crate::compare::ruling::Wrong;
 use crate::compare::verdict::Fields;
@@ -18,12 +20,11 @@ pub(super) struct Examined<'c> {
 }
 
 /// Holds the rows about the functions of a chunk against their code.
-pub(super) fn examine<'c>(code: &Code<'_>, chunk: &Chunk<'c>) -> Examined<'c> {
-    let budget = Budget::of(chunk.bytes());
+pub(super) fn examine<'c>(code: &Program<'_>, chunk: &Chunk<'c>) -> Examined<'c> {
     let mut examined = Examined::default();
-    let mut latest = Latest::default();
+    let mut workspace = Workspace::for_code(chunk.bytes());
     for (range, pieces) in chunk.functions() {
-        examined.function(code, range, pieces, &budget, &mut latest);
+        examined.function(code, range, pieces, &mut workspace);
     }
     examined
 }
@@ -32,28 +33,27 @@ impl<'c> Examined<'c> {
     /// Examines a function, which has `pieces`.
     fn function<'e>(
         &mut self,
-        code: &Code<'e>,
+        code: &Program<'e>,
         range: CodeRange,
         pieces: &[Piece<'c>],
-        budget: &Budget,
-        latest: &mut Latest<'e>,
+        workspace: &mut Workspace<'e>,
     ) {
         for piece in pieces {
             self.add(piece, piece.end.saturating_sub(piece.start.address));
         }
-        let function = code.function_within(range.start, budget, latest);
+        let function = code.function_in(range.start, workspace);
         let Some(mut function) = function else { return };
         if code.is_stub(range.start) || !is_entered_unusually(&mut function, pieces) {
             self.judge(&mut function, pieces);
         }
-        function.keep_in(latest);
+        workspace.recycle(function);
     }
 
     /// Judges the pieces of a function by what is known before each instruction.
     fn judge(&mut self, function: &mut Function<'_>, pieces: &[Piece<'c>]) {
         let range = function.range();
         let frames = pieces.iter().flat_map(|piece| <[_; 2]>::from(frames(piece))).flatten();
-        let watched = frames.fold(function.viewed(), Watched::with);
+        let watched = frames.fold(function.viewed(), WatchedRegisters::with);
         let mut ends = pieces.iter().flat_map(|piece| [piece.start.address, piece.end]).peekable();
         let until = |start: u64| {
             while ends.next_if(|end| *end <= start).is_some() {}
@@ -62,7 +62,7 @@ impl<'c> Examined<'c> {
         let is_viewed = watched == function.viewed();
         let mut rest = pieces;
         let before = self.contradictions.len();
-        let mut judged: Option<(View, Judged)> = None;
+        let mut judged: Option<(FrameView, Judged)> = None;
         function.visit_runs(range.start.address..range.end, watched, until, |from, to, facts| {
             while let Some((_, others)) = rest.split_first().filter(|(first, _)| first.end <= from)
             {
@@ -107,7 +107,7 @@ impl<'c> Examined<'c> {
         judged: Judged,
         from: u64,
         to: u64,
-        facts: &Facts<'_>,
+        facts: &KnownFacts<'_>,
     ) {
         let bytes = to.saturating_sub(from);
         reached(&mut self.proofs.sframe, &piece.sframe, judged.sframe, bytes);
@@ -130,11 +130,11 @@ impl<'c> Examined<'c> {
             start: CodeAddress { address: from, ..piece.start },
             end: to,
             wrong,
-            fields: refuted(facts.check(frame), frame, facts),
+            fields: refuted(facts.judge(frame), frame, facts),
             sframe: sframe.copied(),
             cfi: cfi.copied(),
             change: None,
-            truth: facts.known_beside(frame),
+            truth: facts.proven_row_beside(frame),
         };
         match self.contradictions.last_mut() {
             Some(last) if last.continues(&contradiction) => last.end = to,
@@ -151,8 +151,8 @@ struct Judged {
 }
 
 impl Judged {
-    fn of(piece: &Piece<'_>, facts: &Facts<'_>) -> Judged {
-        let truth = |frame: &Frame| facts.check(frame).whole();
+    fn of(piece: &Piece<'_>, facts: &KnownFacts<'_>) -> Judged {
+        let truth = |frame: &Frame| facts.judge(frame).whole();
         let (in_sframe, in_cfi) = frames(piece);
         let sframe = in_sframe.map(truth);
         let is_same = in_sframe.is_some() && in_sframe == in_cfi;
@@ -176,7 +176,7 @@ fn is_entered_unusually(function: &mut Function<'_>, pieces: &[Piece<'_>]) -> bo
     let (sframe, cfi) = (piece.sframe.row(), piece.cfi.row());
     let frames = [sframe.map(|row| row.frame), cfi.map(|row| row.frame)];
     let is_refuted = function.at(start, |facts| {
-        frames.iter().flatten().all(|frame| facts.check(frame).cfa == Truth::Refuted)
+        frames.iter().flatten().all(|frame| facts.judge(frame).cfa == Truth::Refuted)
     });
     is_refuted.unwrap_or(frames.iter().flatten().next().is_none())
 }
@@ -201,8 +201,8 @@ fn reached<F: Copy>(
 }
 
 /// The parts of a frame that are wrong. Where the CFA is wrong, so are rules that count from it: they are not reported as well.
-fn refuted(checked: Checked, frame: &Frame, facts: &Facts<'_>) -> Fields {
-    let known = facts.known();
+fn refuted(checked: Judgement, frame: &Frame, facts: &KnownFacts<'_>) -> Fields {
+    let known = facts.proven_row();
     let is_signing = known.ra.is_some() && known.ra_signed != frame.ra_signed;
     let ra = if is_signing { Fields::RA_SIGNING } else { Fields::RA };
     let has_other_ra = known.ra != Some(frame.ra) || is_signing;

@@ -8,7 +8,7 @@ use sframe_validator::Section;
 use sframe_validator::elf::Elf;
 
 use crate::cfi::Cfi;
-use crate::code::Code;
+use crate::code::Program;
 use crate::compare::piece::{Piece, with_pieces};
 use crate::witness::CodeRange;
 
@@ -79,7 +79,7 @@ impl<'c> Held<'c> {
 /// Passes the chunks of a file, of about `size` bytes of code, to `examine`.
 pub(super) fn with_chunks<'c, T>(
     size: u64,
-    code: &Code<'_>,
+    code: &Program<'_>,
     elf: &Elf<'_>,
     sections: &[Section<'_>],
     cfi: &'c [Cfi<'c>],
@@ -98,7 +98,7 @@ pub(super) fn with_chunks<'c, T>(
 
 /// The chunk of some functions, the first one of which has the number `first`. Parts of later functions are held back.
 fn chunk<'c>(
-    code: &Code<'_>,
+    code: &Program<'_>,
     (first, functions): (usize, &[CodeRange]),
     pieces: Vec<Piece<'c>>,
     held: &mut Held<'c>,
@@ -149,7 +149,7 @@ mod tests {
         let file = sframe_corpus::read("golden/2.44/x86_64/shared.so");
         let elf = Elf::parse(&file).expect("ELF");
         let cfi = Cfi::load_all(&elf).expect("readable");
-        let code = Code::of(&elf, &[], &cfi).expect("AMD64");
+        let code = Program::of(&elf, &[], &cfi).expect("AMD64");
         for size in [1, 1 << 20] {
             let mut starts = Vec::new();
             with_chunks(size, &code, &elf, &[], &cfi, |chunks| {

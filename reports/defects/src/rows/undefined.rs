@@ -3,7 +3,7 @@
 //! `undefined-for-good` makes such a mistake last to the end of the function. It is a mistake of the directives' author all the
 //! same.
 
-use sframe_oracle::code::{Code, Truth};
+use sframe_oracle::code::{Program, Truth};
 use sframe_validator::Abi;
 use sframe_validator::unwind::{CodeAddress, Frame, Recovery, Row};
 
@@ -37,12 +37,12 @@ impl<'r, 'c: 'r> RowDefects<'r, 'c> {
             return false;
         }
         let (elf, sections, cfi) = (self.elf, self.sections, self.cfi);
-        let code = self.code.get_or_insert_with(|| Code::of(elf, sections, cfi));
+        let code = self.code.get_or_insert_with(|| Program::of(elf, sections, cfi));
         let Some(mut function) = code.as_ref().and_then(|code| code.function(start)) else {
             return false;
         };
         let mut proves = |address: u64, frame: &Frame| {
-            function.at(address, |facts| facts.check(frame).ra) == Some(Truth::Proven)
+            function.at(address, |facts| facts.judge(frame).ra) == Some(Truth::Proven)
         };
         ends.iter().any(|(row, next)| {
             let as_after = Frame { ra: next.frame.ra, ..row.frame };

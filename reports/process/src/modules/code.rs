@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::code::{Code, Facts, Function, Known, Truth};
+use sframe_oracle::code::{Function, KnownFacts, Program, ProvenRow, Truth, Workspace};
 use sframe_validator::Abi;
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Register, Row};
@@ -24,7 +24,8 @@ const SEARCHED: i64 = 4096;
 pub(super) struct CodeSource<'s> {
     elf: Elf<'s>,
     /// `None` if code of this machine is not examined.
-    code: Option<Code<'s>>,
+    code: Option<Program<'s>>,
+    workspace: Workspace<'s>,
     /// The functions, the one looked up last first.
     functions: VecDeque<Function<'s>>,
     /// Whether calls put the return address into a register.
@@ -35,8 +36,9 @@ impl<'s> CodeSource<'s> {
     /// CFI says where functions are.
     pub(super) fn new(elf: &Elf<'s>, cfi: Vec<Cfi<'s>>) -> CodeSource<'s> {
         let return_in_register = elf.abi().is_some_and(Abi::is_aarch64);
-        let code = Code::owning(elf.clone(), &[], cfi);
-        CodeSource { elf: elf.clone(), code, functions: VecDeque::new(), return_in_register }
+        let code = Program::owning(elf.clone(), &[], cfi);
+        let (workspace, functions) = Default::default();
+        CodeSource { elf: elf.clone(), code, workspace, functions, return_in_register }
     }
 
     /// The statement about an address of the file: a row for the instruction there, if the code determines all of its
@@ -53,14 +55,15 @@ impl<'s> CodeSource<'s> {
                 function.into_iter().for_each(|function| self.functions.push_front(function));
             }
             None => {
-                let Some(function) = code.function(place) else {
+                let Some(function) = code.function_in(place, &mut self.workspace) else {
                     let row = stubs::row(&self.elf, address);
                     return Statement {
                         row: row.ok_or(Silence::NoFunction),
                         ..Statement::nothing(Silence::NoFunction)
                     };
                 };
-                self.functions.truncate(KEPT - 1);
+                let dropped = self.functions.drain((KEPT - 1).min(self.functions.len())..);
+                dropped.for_each(|function| self.workspace.recycle(function));
                 self.functions.push_front(function);
             }
         }
@@ -70,13 +73,13 @@ impl<'s> CodeSource<'s> {
         let range = function.range();
         let in_call = self.return_in_register && !address.is_multiple_of(INSTRUCTION);
         let in_register = self.return_in_register;
-        let frame = function.at(address, |facts| match facts.known() {
+        let frame = function.at(address, |facts| match facts.proven_row() {
             // The call has put another address into the register.
             known if in_call && known.ra == Some(Recovery::Unchanged) => {
                 let frame = known.frame()?;
                 Some(on_stack(&facts, frame).or_else(|| elsewhere(&facts, frame)).unwrap_or(frame))
             }
-            Known { cfa: Some(cfa), ra: None, fp: Some(fp), .. } if in_register => {
+            ProvenRow { cfa: Some(cfa), ra: None, fp: Some(fp), .. } if in_register => {
                 elsewhere(&facts, Frame { cfa, ra: Recovery::Undefined, fp, ra_signed: false })
             }
             known => known.frame(),
@@ -90,7 +93,7 @@ impl<'s> CodeSource<'s> {
 }
 
 /// The same frame with RA on the stack; `None` if the code has not saved it there.
-fn on_stack(facts: &Facts<'_>, frame: Frame) -> Option<Frame> {
+fn on_stack(facts: &KnownFacts<'_>, frame: Frame) -> Option<Frame> {
     // The frame's lowest known place.
     let bottom = match frame.cfa {
         Cfa::RegisterOffset { offset, .. } => offset.checked_neg()?,
@@ -100,13 +103,13 @@ fn on_stack(facts: &Facts<'_>, frame: Frame) -> Option<Frame> {
     let from_top = (1..=SEARCHED / 8).map(|below| -8 * below);
     let places = from_bottom.chain(from_top);
     let mut frames = places.map(|offset| Frame { ra: Recovery::AtCfa(offset), ..frame });
-    frames.find(|frame| facts.check(frame).ra == Truth::Proven)
+    frames.find(|frame| facts.judge(frame).ra == Truth::Proven)
 }
 
 /// The same frame with RA in a register other than its own, where outlined functions save it.
-fn elsewhere(facts: &Facts<'_>, frame: Frame) -> Option<Frame> {
+fn elsewhere(facts: &KnownFacts<'_>, frame: Frame) -> Option<Frame> {
     let registers = (0..LINK_REGISTER).map(Register);
     let rules = registers.map(|register| Recovery::RegisterOffset { register, offset: 0 });
     let mut frames = rules.map(|ra| Frame { ra, ..frame });
-    frames.find(|frame| facts.check(frame).ra == Truth::Proven)
+    frames.find(|frame| facts.judge(frame).ra == Truth::Proven)
 }

@@ -1,7 +1,7 @@
 //! The answer about one PC.
 
 use sframe_oracle::cfi::{Cfi, Fde};
-use sframe_oracle::code::{Code, Known, LARGEST_FUNCTION, Truth};
+use sframe_oracle::code::{LARGEST_FUNCTION, Program, ProvenRow, Truth};
 use sframe_oracle::compare::{Fields, Range, Verdict};
 use sframe_oracle::witness::{CodeRange, SframeFunction, Statement as Stated};
 use sframe_validator::elf::Elf;
@@ -27,7 +27,7 @@ pub(super) struct Reader<'r, 'a> {
     lines: SourceLines<'r>,
     rows: RowReader,
     tables: &'r [Cfi<'r>],
-    code: Option<&'r Code<'r>>,
+    code: Option<&'r Program<'r>>,
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
@@ -38,7 +38,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         named_by: &'r Elf<'r>,
         debug: &'r DebugSections<'r>,
         (sections, sources): (&'r [Section<'r>], &'r [SectionSource<'r>]),
-        (tables, code): (&'r [Cfi<'r>], Option<&'r Code<'r>>),
+        (tables, code): (&'r [Cfi<'r>], Option<&'r Program<'r>>),
     ) -> Reader<'r, 'a> {
         let names = Names::of(Some(named_by));
         let lines = debug.lines();
@@ -97,13 +97,13 @@ impl<'r, 'a> Reader<'r, 'a> {
         place: CodeAddress,
         range: Option<CodeRange>,
         (sframe, cfi): (Option<Frame>, Option<Frame>),
-    ) -> Result<(Known, Option<Wrong>), Unexamined> {
+    ) -> Result<(ProvenRow, Option<Wrong>), Unexamined> {
         let code = self.code.ok_or(Unexamined::Machine)?;
         let range = range.ok_or(Unexamined::NoFunction)?;
         let mut function = code.function(place).ok_or_else(|| self.unexamined(range))?;
         let looked = function.at(place.address, |facts| {
             let is_wrong = |frame: Option<Frame>| {
-                frame.is_some_and(|frame| facts.check(&frame).whole() == Truth::Refuted)
+                frame.is_some_and(|frame| facts.judge(&frame).whole() == Truth::Refuted)
             };
             let wrong = match (is_wrong(sframe), is_wrong(cfi)) {
                 (true, true) if sframe == cfi => Some(Wrong::Inherited),
@@ -112,7 +112,7 @@ impl<'r, 'a> Reader<'r, 'a> {
                 (false, true) => Some(Wrong::Cfi),
                 (false, false) => None,
             };
-            (facts.known(), wrong)
+            (facts.proven_row(), wrong)
         });
         looked.ok_or(Unexamined::NoPath)
     }
@@ -174,7 +174,7 @@ impl<'r, 'a> Reader<'r, 'a> {
 }
 
 /// The function of the machine code at a place.
-fn range_at(code: &Code<'_>, place: CodeAddress) -> Option<CodeRange> {
+fn range_at(code: &Program<'_>, place: CodeAddress) -> Option<CodeRange> {
     let functions = code.functions();
     let next = functions.partition_point(|range| range.start <= place);
     let range = functions.get(next.checked_sub(1)?)?;
@@ -187,7 +187,7 @@ fn found_row(abi: Abi, row: &Row) -> FoundRow {
     FoundRow { start: Address(row.start), end: Address(row.end), frame }
 }
 
-fn code_statement(abi: Abi, known: &Known) -> CodeStatement {
+fn code_statement(abi: Abi, known: &ProvenRow) -> CodeStatement {
     CodeStatement {
         known: KnownFrame::new(abi, known),
         ra_signed: known.ra.is_some() && known.ra_signed,

@@ -1,9 +1,10 @@
 //! Where functions start and end, as symbols, SFrame, CFI and the names of sections say.
 
+use sframe_validator::Section;
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
-use sframe_validator::{Abi, Section};
 
+use super::machine::Machine;
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
 
@@ -60,15 +61,11 @@ pub(super) fn named(elf: &Elf<'_>) -> Vec<CodeAddress> {
 }
 
 /// The addresses of a linker's stubs, ordered, apart from the first ones, to which the others jump.
-pub(super) fn stubs(elf: &Elf<'_>, abi: Abi) -> Vec<u64> {
+pub(super) fn stubs(elf: &Elf<'_>, machine: &Machine) -> Vec<u64> {
     const STUB: u64 = 16;
     let mut starts = Vec::new();
     for section in elf.code_sections().filter(|section| section.is_stubs()) {
-        let first = match (section.name.bytes(), abi) {
-            (b".plt", Abi::Amd64) => STUB,
-            (b".plt", _) => 2 * STUB,
-            _ => 0,
-        };
+        let first = if section.name.bytes() == b".plt" { machine.plt_header } else { 0 };
         let size = if section.entry_size == 8 { 8 } else { STUB };
         let stubs = (first / size..section.size / size).map(|number| number * size);
         starts.extend(stubs.filter_map(|offset| section.address.checked_add(offset)));

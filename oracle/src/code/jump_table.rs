@@ -1,16 +1,16 @@
-//! Jump tables: arrays of code addresses or of distances from a place in the code.
+//! Jump tables: arrays of code addresses or of distances from an address in the code. They give indirect jumps their edges.
 
-use super::surroundings::Surroundings;
-use super::value::Value;
+use super::context::FileContext;
+use super::value::AbstractValue;
 
 /// The maximum number of elements of a table.
-const MOST_ELEMENTS: u32 = 4096;
+const MAX_ELEMENTS: u32 = 4096;
 /// The maximum number of tables of a function.
-const MOST_TABLES: usize = 4096;
+const MAX_TABLES: usize = 4096;
 
 /// A jump table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Table {
+pub(super) struct JumpTable {
     /// The address of the first element.
     address: u64,
     /// The size of an element in bytes.
@@ -22,95 +22,104 @@ pub(super) struct Table {
     base: Option<(u64, u8)>,
 }
 
-/// The tables that a function uses. Values refer to them by their numbers.
+/// The jump tables of a function. Abstract values refer to them by their numbers.
 #[derive(Debug, Default)]
-pub(super) struct Tables(Vec<Table>);
+pub(super) struct JumpTables(Vec<JumpTable>);
 
-impl Tables {
+impl JumpTables {
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    fn number(&mut self, table: Table) -> Option<u32> {
+    fn number(&mut self, table: JumpTable) -> Option<u32> {
         let number = self.0.iter().position(|known| *known == table).or_else(|| {
             self.0.push(table);
-            (self.0.len() <= MOST_TABLES).then(|| self.0.len() - 1)
+            (self.0.len() <= MAX_TABLES).then(|| self.0.len() - 1)
         });
         u32::try_from(number?).ok()
     }
 
-    /// An element of an array of numbers.
+    /// The value of an element of an array of numbers.
     pub(super) fn element(
         &mut self,
         address: u64,
         size: u8,
         signed: bool,
         most: Option<u32>,
-    ) -> Value {
-        let table = Table { address, size, signed, most, base: None };
+    ) -> AbstractValue {
+        let table = JumpTable { address, size, signed, most, base: None };
         match self.number(table) {
             // Elements of 8 bytes are addresses.
-            Some(number) if size == 8 => Value::Target(number),
-            Some(number) => Value::Element(number),
-            None => Value::Unknown,
+            Some(number) if size == 8 => AbstractValue::Target(number),
+            Some(number) => AbstractValue::Element(number),
+            None => AbstractValue::Unknown,
         }
     }
 
     /// An element of 4 bytes, extended with its sign.
-    pub(super) fn extended(&mut self, element: u32) -> Value {
+    pub(super) fn extended(&mut self, element: u32) -> AbstractValue {
         let table = usize::try_from(element).ok().and_then(|number| self.0.get(number));
-        let signed = table.filter(|table| table.size == 4).map(|it| Table { signed: true, ..*it });
-        signed.and_then(|table| self.number(table)).map_or(Value::Unknown, Value::Element)
+        let signed =
+            table.filter(|table| table.size == 4).map(|it| JumpTable { signed: true, ..*it });
+        signed
+            .and_then(|table| self.number(table))
+            .map_or(AbstractValue::Unknown, AbstractValue::Element)
     }
 
     /// The address at a distance from `base` that an element contains.
-    pub(super) fn target(&mut self, element: u32, base: u64, shift: u8, signed: bool) -> Value {
+    pub(super) fn target(
+        &mut self,
+        element: u32,
+        base: u64,
+        shift: u8,
+        signed: bool,
+    ) -> AbstractValue {
         let Some(table) = usize::try_from(element).ok().and_then(|number| self.0.get(number))
         else {
-            return Value::Unknown;
+            return AbstractValue::Unknown;
         };
         let signed = signed || table.signed;
-        let table = Table { base: Some((base, shift)), signed, ..*table };
-        self.number(table).map_or(Value::Unknown, Value::Target)
+        let table = JumpTable { base: Some((base, shift)), signed, ..*table };
+        self.number(table).map_or(AbstractValue::Unknown, AbstractValue::Target)
     }
 
-    /// Whether a table has a single element: a pointer at a fixed place, such as an entry of the GOT. It leads to
+    /// Whether a table has a single element: a pointer at a fixed address, such as an entry of the GOT. Its target is
     /// another function.
     pub(super) fn is_pointer(&self, number: u32) -> bool {
         let table = usize::try_from(number).ok().and_then(|number| self.0.get(number));
         table.is_some_and(|table| table.most == Some(0))
     }
 
-    /// The addresses to which a table leads. `surroundings` has its bytes; `is_inside` accepts a target in the function. If the
+    /// The targets of a table. `context` has its bytes; `is_inside` accepts a target in the function. If the
     /// index is limited, code that the function shares or keeps elsewhere is accepted, too. The table ends before the next
     /// place that an instruction of the file refers to and, if nothing limits the index, at the first element that is not
     /// accepted. `None` if an element within the limit cannot be read or is not accepted.
     pub(super) fn targets<'a>(
         &self,
         number: u32,
-        surroundings: &impl Surroundings<'a>,
+        context: &impl FileContext<'a>,
         is_inside: impl Fn(u64) -> bool,
     ) -> Option<Vec<u64>> {
         let table = self.0.get(usize::try_from(number).ok()?)?;
-        let room = surroundings.next_referenced(table.address).saturating_sub(table.address);
+        let room = context.next_referenced(table.address).saturating_sub(table.address);
         let room = u32::try_from(room / u64::from(table.size.max(1))).unwrap_or(u32::MAX);
         // A mask may allow more than the table has.
         let most = table.most.map_or(u32::MAX, |most| most.saturating_add(1));
-        let count = room.min(most).min(MOST_ELEMENTS);
+        let count = room.min(most).min(MAX_ELEMENTS);
         let is_limited = table.most.is_some();
         let is_code = |target: &u64| {
-            is_inside(*target) || is_limited && surroundings.is_part_of_functions(*target)
+            is_inside(*target) || is_limited && context.is_presumed_fragment(*target)
         };
         let mut targets = Vec::new();
         let size = usize::from(table.size);
         // Usually all of it is in one section.
         let whole = usize::try_from(count).ok().and_then(|count| count.checked_mul(size));
-        let whole = whole.and_then(|whole| surroundings.read(table.address, whole));
+        let whole = whole.and_then(|whole| context.read(table.address, whole));
         let mut elements = whole.unwrap_or_default().chunks_exact(size.max(1));
         for index in 0..count {
             let element = table.address.wrapping_add(u64::from(index) * u64::from(table.size));
-            let bytes = elements.next().or_else(|| surroundings.read(element, size));
-            let number = bytes.and_then(|bytes| surroundings.number(element, bytes));
+            let bytes = elements.next().or_else(|| context.read(element, size));
+            let number = bytes.and_then(|bytes| context.number(element, bytes));
             let target = number.and_then(|number| table.target(number));
             match target.filter(is_code) {
                 Some(target) => targets.push(target),
@@ -124,8 +133,8 @@ impl Tables {
     }
 }
 
-impl Table {
-    /// The address to which an element with a number leads.
+impl JumpTable {
+    /// The target that an element with this content has.
     fn target(&self, number: u64) -> Option<u64> {
         let unused = 64_u32.checked_sub(u32::from(self.size) * 8).filter(|bits| *bits < 64)?;
         let number = match self.signed {

@@ -1,138 +1,141 @@
-//! A look at all code of a file: which functions are called, and what leads from one to another.
+//! The pass over all code of a file before any function is analysed: the cross references between functions, from which
+//! the call graph, entries, and functions that do not return follow.
 
 use core::ops::Range;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use sframe_validator::Abi;
 use sframe_validator::elf::{ElfKind, ElfSection, SHF_ALLOC};
 use sframe_validator::unwind::CodeAddress;
 
-use super::decoder::Machine;
-use super::effect::{Decoder, Next};
+use super::address_set::AddressSet;
+use super::context::Fragment;
+use super::effect::{ControlFlow, Decoder};
 use super::image::{Image, SHT_NOBITS};
-use super::places::Places;
-use super::recent::Recent;
-use super::relocated::Lead;
-use super::surroundings::Part;
+use super::machine::{Machine, WithDecoder};
+use super::recent_addresses::RecentAddresses;
+use super::relocation::RelocationTarget;
 
 const SHT_RELA: u32 = 4;
 /// The size of an entry of `SHT_RELA`, in bytes.
 const RELA: usize = 24;
-/// The number of functions that a thread scans at a time.
+/// The number of functions that a thread examines at a time.
 const GROUP: usize = 512;
-/// The maximum number of jumps out of a function that may never return.
-const MOST_EXITS: usize = 8;
+/// The maximum number of jumps to other functions in one that may never return.
+const MAX_EXITS: usize = 8;
 /// The maximum length of a chain of functions that never return because the next one does not.
 const LONGEST_CHAIN: usize = 16;
 
-/// What leads to functions, and from one to another.
+/// The cross references of a file.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Scan {
-    /// The places that direct calls lead to, ordered.
+pub(super) struct CrossReferences {
+    /// The targets of direct calls, ordered.
     called: Vec<CodeAddress>,
-    /// Those to which only calls in the same function lead, apart from its start; ordered.
+    /// Those of them, apart from a function's start, that only calls in the same function have; ordered.
     local: Vec<CodeAddress>,
-    /// Jumps out of a function into another: the index of the other, the place, and the index of the function; ordered.
+    /// Jumps from one function into another: the index of the other, the target, and the index of the one; ordered.
     jumps: Vec<(usize, u64, usize)>,
-    /// The addresses that jumps from other functions lead to.
-    entered: Places,
+    /// The targets of jumps from other functions.
+    jump_targets: AddressSet,
     /// The addresses of code and data that instructions contain, ordered.
     referenced: Vec<u64>,
     /// The starts of functions that data contains, ordered.
     pointers: Vec<u64>,
     /// The addresses of functions that never return.
-    endless: Places,
+    no_return: AddressSet,
 }
 
-/// A function that may never return, and the targets of its jumps to other functions.
-struct Candidate {
+/// Some of a file's functions, to be examined by a thread.
+struct Functions<'i, 'e> {
+    image: &'i Image<'e>,
+    numbers: Range<usize>,
+}
+
+impl<'e> WithDecoder<'e> for Functions<'_, 'e> {
+    /// Their cross references, and those of them that may never return.
+    type Output = (CrossReferences, Vec<NoReturnCandidate>);
+
+    fn run(self, decoder: &mut impl Decoder<'e>) -> Self::Output {
+        let (mut found, mut candidates) = (CrossReferences::default(), Vec::new());
+        let mut recent = [RecentAddresses::none(), RecentAddresses::none()];
+        let function = |n| found.function(self.image, n, decoder, &mut recent);
+        candidates.extend(self.numbers.filter_map(function));
+        found.called.sort_unstable();
+        found.called.dedup();
+        found.jumps.sort_unstable();
+        found.jumps.dedup();
+        found.referenced.sort_unstable();
+        found.referenced.dedup();
+        (found, candidates)
+    }
+}
+
+/// A function without a return instruction, and the targets of its jumps to other functions.
+struct NoReturnCandidate {
     start: CodeAddress,
     exits: Vec<CodeAddress>,
 }
 
-impl Scan {
-    /// Scans the code of a file for a machine. `entries` are called from elsewhere. The threads of the current `rayon` pool
-    /// scan groups of functions. `None` if the machine's code is not examined.
-    pub(super) fn of(image: &Image<'_>, entries: Vec<CodeAddress>, abi: Abi) -> Option<Scan> {
-        Scan::in_groups(GROUP, image, entries, abi)
+impl CrossReferences {
+    /// Finds the cross references in a file for a machine. `entries` are called from elsewhere. The threads of the
+    /// current `rayon` pool go over groups of functions.
+    pub(super) fn of(
+        image: &Image<'_>,
+        entries: Vec<CodeAddress>,
+        machine: &Machine,
+    ) -> CrossReferences {
+        CrossReferences::in_groups(GROUP, image, entries, machine)
     }
 
-    /// Scans the code in groups of `size` functions.
+    /// Finds them in groups of `size` functions.
     fn in_groups(
         size: usize,
         image: &Image<'_>,
         entries: Vec<CodeAddress>,
-        abi: Abi,
-    ) -> Option<Scan> {
+        machine: &Machine,
+    ) -> CrossReferences {
         let count = image.functions().len();
         let groups = (0..count.div_ceil(size)).into_par_iter().map(|group| {
             let first = group * size;
-            Scan::functions(image, first..first.saturating_add(size).min(count), abi)
+            let numbers = first..first.saturating_add(size).min(count);
+            machine.decode(Functions { image, numbers })
         });
-        let mut scan = Scan { called: entries, ..Scan::default() };
+        let mut all = CrossReferences { called: entries, ..CrossReferences::default() };
         let mut candidates = Vec::new();
-        for (mut group, mut endless) in groups.collect::<Option<Vec<_>>>()? {
-            scan.called.append(&mut group.called);
-            scan.local.append(&mut group.local);
-            scan.jumps.append(&mut group.jumps);
-            scan.referenced.append(&mut group.referenced);
-            candidates.append(&mut endless);
+        for (mut group, mut no_return) in groups.collect::<Vec<_>>() {
+            all.called.append(&mut group.called);
+            all.local.append(&mut group.local);
+            all.jumps.append(&mut group.jumps);
+            all.referenced.append(&mut group.referenced);
+            candidates.append(&mut no_return);
         }
-        scan.find_pointers(image);
+        all.find_pointers(image);
         // Groups are in the order of addresses, and the sort knows what is in order already.
-        scan.called.sort();
-        scan.called.dedup();
-        scan.local.sort_unstable();
-        scan.local.dedup();
-        scan.local.retain(|place| scan.called.binary_search(place).is_err());
-        scan.called.extend_from_slice(&scan.local);
-        scan.called.sort();
-        scan.jumps.sort();
-        scan.jumps.dedup();
-        for places in [&mut scan.referenced, &mut scan.pointers] {
+        all.called.sort();
+        all.called.dedup();
+        all.local.sort_unstable();
+        all.local.dedup();
+        all.local.retain(|place| all.called.binary_search(place).is_err());
+        all.called.extend_from_slice(&all.local);
+        all.called.sort();
+        all.jumps.sort();
+        all.jumps.dedup();
+        for places in [&mut all.referenced, &mut all.pointers] {
             places.sort();
             places.dedup();
         }
-        scan.entered = scan.targets(image);
-        scan.endless = endless(candidates, image);
-        Some(scan)
+        all.jump_targets = all.targets(image);
+        all.no_return = no_return(candidates, image);
+        all
     }
 
-    /// The addresses that jumps from other functions lead to.
-    fn targets(&self, image: &Image<'_>) -> Places {
+    /// The addresses of the targets of jumps from other functions.
+    fn targets(&self, image: &Image<'_>) -> AddressSet {
         let section = |function: usize| Some(image.functions().get(function)?.start.section);
         let targets = self.jumps.iter().filter_map(|(function, address, _)| {
             let section = section(*function)?;
             Some(image.flat(CodeAddress { section, address: *address }))
         });
-        Places::of(targets.collect())
-    }
-
-    /// Scans some functions. Returns also those that may never return.
-    fn functions(
-        image: &Image<'_>,
-        numbers: Range<usize>,
-        abi: Abi,
-    ) -> Option<(Scan, Vec<Candidate>)> {
-        let (mut scan, mut candidates) = (Scan::default(), Vec::new());
-        let mut recent = [Recent::none(), Recent::none()];
-        match Machine::of(abi)? {
-            Machine::Amd64(mut it) => {
-                let function = |n| scan.function(image, n, &mut *it, &mut recent);
-                candidates.extend(numbers.filter_map(function));
-            }
-            Machine::Aarch64(mut it) => {
-                let function = |n| scan.function(image, n, &mut it, &mut recent);
-                candidates.extend(numbers.filter_map(function));
-            }
-        }
-        scan.called.sort_unstable();
-        scan.called.dedup();
-        scan.jumps.sort_unstable();
-        scan.jumps.dedup();
-        scan.referenced.sort_unstable();
-        scan.referenced.dedup();
-        Some((scan, candidates))
+        AddressSet::of(targets.collect())
     }
 
     /// Whether a direct call leads to a place.
@@ -140,7 +143,7 @@ impl Scan {
         self.called.binary_search(&place).is_ok()
     }
 
-    /// Whether only calls in the same function lead to a place.
+    /// Whether a place is not the start of a function, and only calls in the same function lead there.
     pub(super) fn is_local(&self, place: CodeAddress) -> bool {
         self.local.binary_search(&place).is_ok()
     }
@@ -166,13 +169,13 @@ impl Scan {
     }
 
     /// Whether a function that never returns starts at an [address](Image::flat).
-    pub(super) fn is_endless(&self, address: u64) -> bool {
-        self.endless.contains(address)
+    pub(super) fn never_returns(&self, address: u64) -> bool {
+        self.no_return.contains(address)
     }
 
     /// Whether functions contain jumps to an [address](Image::flat) in another one.
     pub(super) fn is_jump_target(&self, address: u64) -> bool {
-        self.entered.contains(address)
+        self.jump_targets.contains(address)
     }
 
     /// The functions with jumps into another.
@@ -186,45 +189,48 @@ impl Scan {
         sources
     }
 
-    /// Scans a function. Returns it if it has no return. `recent` has places that were called and referred to.
+    /// Finds those in a function. Returns the function if it has no return instruction. What was called and referred to
+    /// recently is not added again.
     fn function<'e>(
         &mut self,
         image: &Image<'e>,
         index: usize,
         decoder: &mut impl Decoder<'e>,
-        [called, referenced]: &mut [Recent; 2],
-    ) -> Option<Candidate> {
-        let (part, start) = (image.part(index)?, image.functions().get(index)?.start);
+        [called, referenced]: &mut [RecentAddresses; 2],
+    ) -> Option<NoReturnCandidate> {
+        let (fragment, start) = (image.fragment(index)?, image.functions().get(index)?.start);
         let place = |address| CodeAddress { section: start.section, address };
-        for pad in image.landing_pads(start, &part).map_or_else(Vec::new, |(_, pads)| pads) {
+        for pad in image.landing_pads(start, &fragment).map_or_else(Vec::new, |(_, pads)| pads) {
             self.jump(image, index, place(pad.pad));
         }
-        let mut candidate = Some(Candidate { start, exits: Vec::new() });
-        instructions(image, &part, start.section, decoder, |way| {
-            match way {
-                Way::Reference(address) => {
+        let mut candidate = Some(NoReturnCandidate { start, exits: Vec::new() });
+        instructions(image, &fragment, start.section, decoder, |reference| {
+            match reference {
+                CrossReference::Address(address) => {
                     if referenced.is_new(CodeAddress::absolute(address)) {
                         self.referenced.push(address);
                     }
                 }
-                Way::Call(target) if part.offset(image.flat(target)).is_some_and(|at| at != 0) => {
+                CrossReference::Call(target)
+                    if fragment.offset(image.flat(target)).is_some_and(|at| at != 0) =>
+                {
                     self.local.push(target);
                 }
-                Way::Call(target) => {
+                CrossReference::Call(target) => {
                     if called.is_new(target) {
                         self.called.push(target);
                     }
                 }
-                Way::Jump(target) if part.offset(image.flat(target)).is_some() => {}
-                Way::Jump(target) => {
+                CrossReference::Jump(target) if fragment.offset(image.flat(target)).is_some() => {}
+                CrossReference::Jump(target) => {
                     self.jump(image, index, target);
                     if let Some(candidate) = candidate.as_mut() {
                         candidate.exits.push(target);
                     }
                 }
-                Way::Out => candidate = None,
+                CrossReference::Exit => candidate = None,
             }
-            if candidate.as_ref().is_some_and(|candidate| candidate.exits.len() > MOST_EXITS) {
+            if candidate.as_ref().is_some_and(|candidate| candidate.exits.len() > MAX_EXITS) {
                 candidate = None;
             }
         });
@@ -269,9 +275,9 @@ impl Scan {
         }
     }
 
-    /// Adds the functions to which words point; `words` are pairs of a place and a word. Where adjacent words point to the
-    /// middle of functions as well, they are a jump table, which may lead to parts of functions. Words that point to code of
-    /// no known function do not count: `.init_array` has such pointers, and is next to other data.
+    /// Adds the functions to which words point; `words` are pairs of a place and a word. Where adjacent words point to
+    /// the middle of functions as well, they are a jump table, which may lead to fragments of functions. Words that point
+    /// to code of no known function do not count: `.init_array` has such pointers, and is next to other data.
     fn add_pointers(&mut self, image: &Image<'_>, words: impl Iterator<Item = (u64, u64)>) {
         let (mut first, mut is_table, mut end) = (self.pointers.len(), false, u64::MAX);
         for (place, word) in words {
@@ -293,81 +299,90 @@ impl Scan {
     }
 }
 
-/// The functions that never return: those without a return, all of whose jumps to other functions lead to such functions.
-fn endless(mut candidates: Vec<Candidate>, image: &Image<'_>) -> Places {
-    let mut endless: Vec<CodeAddress> = Vec::new();
+/// The functions that never return: those without a return instruction, all of whose jumps to other functions lead to such
+/// functions. This is a least fixpoint, so that functions that only jump to each other in a circle count as returning.
+fn no_return(mut candidates: Vec<NoReturnCandidate>, image: &Image<'_>) -> AddressSet {
+    let mut no_return: Vec<CodeAddress> = Vec::new();
     for _ in 0..LONGEST_CHAIN {
-        let is_endless = |candidate: &Candidate| {
-            candidate.exits.iter().all(|exit| endless.binary_search(exit).is_ok())
+        let never_returns = |candidate: &NoReturnCandidate| {
+            candidate.exits.iter().all(|exit| no_return.binary_search(exit).is_ok())
         };
-        let (more, rest): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_endless);
+        let (more, rest): (Vec<_>, Vec<_>) = candidates.into_iter().partition(never_returns);
         if more.is_empty() {
             break;
         }
-        endless.extend(more.iter().map(|candidate| candidate.start));
-        endless.sort_unstable();
+        no_return.extend(more.iter().map(|candidate| candidate.start));
+        no_return.sort_unstable();
         candidates = rest;
     }
-    Places::of(endless.into_iter().map(|start| image.flat(start)).collect())
+    AddressSet::of(no_return.into_iter().map(|start| image.flat(start)).collect())
 }
 
-/// Where an instruction leads to.
-enum Way {
-    /// It contains the address of code or data.
-    Reference(u64),
-    /// It calls the function there.
+/// A cross reference of an instruction.
+enum CrossReference {
+    /// The address of code or data.
+    Address(u64),
+    /// A direct call.
     Call(CodeAddress),
-    /// It jumps there.
+    /// A direct jump or branch.
     Jump(CodeAddress),
-    /// It returns, or jumps to an unknown place.
-    Out,
+    /// A return, or a jump to an unknown place.
+    Exit,
 }
 
-/// Passes where the instructions of a function lead to, from its start to its end, to `found`.
+/// Passes the cross references of a function's instructions, from its start to its end, to `visit`.
 fn instructions<'e>(
     image: &Image<'_>,
-    part: &Part<'e>,
+    fragment: &Fragment<'e>,
     section: u32,
     decoder: &mut impl Decoder<'e>,
-    mut found: impl FnMut(Way),
+    mut visit: impl FnMut(CrossReference),
 ) {
-    let relocated = image.relocated();
+    let relocations = image.relocations();
     let here = |address| CodeAddress { section, address };
-    let mut place = image.place(part.start);
+    let mut place = image.place(fragment.start);
     let mut offset = 0;
-    while offset < part.code.len() {
-        let Some(glance) = decoder.glance(part.code, offset, place.address) else {
+    while offset < fragment.code.len() {
+        let Some(preview) = decoder.preview(fragment.code, offset, place.address) else {
             // Bytes that are no instruction may be data in code.
             offset += 1;
             place.address = place.address.wrapping_add(1);
             continue;
         };
-        offset += usize::from(glance.length);
-        let end = place.address.wrapping_add(u64::from(glance.length));
-        if !glance.next.is_direct()
-            && let Some(address) = image.reference(place, &glance)
+        offset += usize::from(preview.length);
+        let end = place.address.wrapping_add(u64::from(preview.length));
+        if !preview.next.is_direct()
+            && let Some(address) = image.reference(place, &preview)
         {
-            found(Way::Reference(address));
+            visit(CrossReference::Address(address));
         }
-        if let Some(to) = relocated.branch(place) {
-            found(Way::Jump(to));
+        if let Some(to) = relocations.branch(place) {
+            visit(CrossReference::Jump(to));
         }
-        if glance.next != Next::Following {
-            let way = match (glance.next, relocated.lead(place, glance.length)) {
-                (Next::Call(target), None) => (target != end).then_some(Way::Call(here(target))),
-                (Next::Call(_), Some(Lead::Place(target))) => Some(Way::Call(target)),
-                (Next::Jump(target) | Next::Branch(target, _), None) => {
-                    Some(Way::Jump(here(target)))
+        if preview.next != ControlFlow::Following {
+            let reference = match (preview.next, relocations.target(place, preview.length)) {
+                (ControlFlow::Call(target), None) => {
+                    (target != end).then_some(CrossReference::Call(here(target)))
                 }
-                (Next::Jump(_) | Next::Branch(..), Some(Lead::Place(target))) => {
-                    Some(Way::Jump(target))
+                (ControlFlow::Call(_), Some(RelocationTarget::Place(target))) => {
+                    Some(CrossReference::Call(target))
                 }
-                (Next::Jump(_) | Next::Branch(..), Some(Lead::Endless)) => None,
-                (Next::Jump(_) | Next::Branch(..), Some(_))
-                | (Next::Return | Next::Indirect(_), _) => Some(Way::Out),
+                (ControlFlow::Jump(target) | ControlFlow::Branch(target, _), None) => {
+                    Some(CrossReference::Jump(here(target)))
+                }
+                (
+                    ControlFlow::Jump(_) | ControlFlow::Branch(..),
+                    Some(RelocationTarget::Place(target)),
+                ) => Some(CrossReference::Jump(target)),
+                (
+                    ControlFlow::Jump(_) | ControlFlow::Branch(..),
+                    Some(RelocationTarget::NoReturn),
+                ) => None,
+                (ControlFlow::Jump(_) | ControlFlow::Branch(..), Some(_))
+                | (ControlFlow::Return | ControlFlow::Indirect(_), _) => Some(CrossReference::Exit),
                 _ => None,
             };
-            way.into_iter().for_each(&mut found);
+            reference.into_iter().for_each(&mut visit);
         }
         place.address = end;
     }
@@ -386,7 +401,7 @@ mod tests {
 
     use super::*;
     use crate::cfi::Cfi;
-    use crate::code::bounds;
+    use crate::code::function_bounds;
 
     /// Every golden file, in groups of one function and of all.
     #[test]
@@ -395,11 +410,11 @@ mod tests {
         for path in sframe_corpus::golden(&["o", "so", "exe"]) {
             let file = std::fs::read(&path).expect("readable");
             let Ok(elf) = Elf::parse(&file) else { continue };
-            let Some(abi) = elf.abi().filter(|abi| Machine::of(*abi).is_some()) else { continue };
+            let Some(machine) = elf.abi().and_then(Machine::of) else { continue };
             let cfi = Cfi::load_all(&elf).expect("readable");
-            let functions = bounds::functions(&elf, &[], &cfi);
-            let image = Image::of(Cow::Borrowed(&elf), Cow::Borrowed(&cfi), functions);
-            let scan = |size| Scan::in_groups(size, &image, Vec::new(), abi).expect("a machine");
+            let functions = function_bounds::functions(&elf, &[], &cfi);
+            let image = Image::of(Cow::Borrowed(&elf), Cow::Borrowed(&cfi), functions, machine);
+            let scan = |size| CrossReferences::in_groups(size, &image, Vec::new(), machine);
             let one_by_one = scan(1);
             assert_eq!(one_by_one, scan(usize::MAX), "{}", path.display());
             jumps += one_by_one.jumps.len();

@@ -1,26 +1,26 @@
-//! The stack slots whose content matters for unwinding.
+//! The abstract stack: the slots whose content matters for unwinding.
 
 use std::rc::Rc;
 
-use super::effect::{Number, REGISTERS, Registers};
-use super::value::{Base, Packed, Place, Value};
+use super::effect::{REGISTERS, RegisterNumber, RegisterSet};
+use super::value::{AbstractValue, Base, BasedAddress, PackedValue};
 
 /// The maximum number of slots with a known value. Functions save fewer registers.
-const MOST: usize = 16;
+const MAX_SLOTS: usize = 16;
 
-const EMPTY: Slot = Slot { address: Packed::UNKNOWN, value: Packed::UNKNOWN };
+const EMPTY: Slot = Slot { address: PackedValue::UNKNOWN, value: PackedValue::UNKNOWN };
 
 /// Eight bytes of stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slot {
-    /// A [`Value::Address`].
-    address: Packed,
-    value: Packed,
+    /// A [`AbstractValue::Address`].
+    address: PackedValue,
+    value: PackedValue,
 }
 
 impl Slot {
-    fn place(&self) -> Option<Place> {
-        self.address.place()
+    fn based_address(&self) -> Option<BasedAddress> {
+        self.address.address()
     }
 
     /// The offset from the CFA; the lowest one for a slot that is relative to another base.
@@ -29,46 +29,46 @@ impl Slot {
     }
 }
 
-/// What is known about the function's stack.
+/// What is known about the stack of a function.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Slots {
+pub(super) struct AbstractStack {
     /// Most blocks of a function save nothing: their states share what was saved.
-    saved: Rc<Saved>,
-    blur: Blur,
+    saved: Rc<SavedSlots>,
+    unknown: UnknownStores,
 }
 
 /// The slots with a known value.
 #[derive(Clone, Debug)]
-struct Saved {
+struct SavedSlots {
     /// Of these, the first `count` are in use.
-    known: [Slot; MOST],
+    known: [Slot; MAX_SLOTS],
     count: usize,
     /// None of them is at a lower offset from the CFA, or relative to another base.
     lowest: i32,
 }
 
-/// What was stored with unknown content, or at unknown places.
+/// The stores whose values or addresses are unknown, as far as they matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Blur {
+struct UnknownStores {
     /// Everything that was stored with unknown content is in this range of offsets from the CFA.
     stored: (i32, i32),
-    /// The registers whose entry values may be in a place that is not known.
-    escaped: Registers,
-    /// The registers whose saved entry values were overwritten, and [`Registers::FRAME`] for a signed return address.
-    replaced: Registers,
+    /// The registers whose entry values may have been stored at an unknown address.
+    escaped: RegisterSet,
+    /// The registers whose saved entry values were overwritten, and [`RegisterSet::FRAME`] for a signed return address.
+    replaced: RegisterSet,
 }
 
-impl Default for Blur {
-    fn default() -> Blur {
+impl Default for UnknownStores {
+    fn default() -> UnknownStores {
         let (escaped, replaced) = Default::default();
-        Blur { stored: (i32::MAX, i32::MIN), escaped, replaced }
+        UnknownStores { stored: (i32::MAX, i32::MIN), escaped, replaced }
     }
 }
 
-impl Blur {
-    fn with(self, other: Blur) -> Blur {
+impl UnknownStores {
+    fn with(self, other: UnknownStores) -> UnknownStores {
         let (start, end) = self.stored;
-        Blur {
+        UnknownStores {
             stored: (start.min(other.stored.0), end.max(other.stored.1)),
             escaped: self.escaped.with(other.escaped),
             replaced: self.replaced.with(other.replaced),
@@ -76,49 +76,49 @@ impl Blur {
     }
 
     /// Adds the bytes from a place to an offset from its base.
-    fn with_bytes(self, place: Place, end: i32) -> Blur {
+    fn with_bytes(self, place: BasedAddress, end: i32) -> UnknownStores {
         let stored = match place.base {
             Base::Cfa => (self.stored.0.min(place.offset), self.stored.1.max(end)),
             Base::Aligned(_) => self.stored,
         };
-        Blur { stored, ..self }
+        UnknownStores { stored, ..self }
     }
 
     /// Adds the register whose entry value this is.
-    fn with_value(self, value: Packed) -> Blur {
+    fn with_value(self, value: PackedValue) -> UnknownStores {
         match value.into() {
-            Value::Entry(number) => {
-                Blur { escaped: self.escaped.with(Registers::of(number)), ..self }
+            AbstractValue::Entry(number) => {
+                UnknownStores { escaped: self.escaped.with(RegisterSet::of(number)), ..self }
             }
             _ => self,
         }
     }
 
     /// Adds the register whose entry value was in a slot that is overwritten.
-    fn without_slot(self, slot: &Slot) -> Blur {
+    fn without_slot(self, slot: &Slot) -> UnknownStores {
         let saved = match slot.value.into() {
-            Value::Entry(number) => Registers::of(number),
-            Value::Signed(_) => Registers::FRAME,
-            _ => Registers::default(),
+            AbstractValue::Entry(number) => RegisterSet::of(number),
+            AbstractValue::Signed(_) => RegisterSet::FRAME,
+            _ => RegisterSet::default(),
         };
-        Blur { replaced: self.replaced.with(saved), ..self }
+        UnknownStores { replaced: self.replaced.with(saved), ..self }
     }
 
     /// Adds a slot that may have other content.
-    fn with_slot(self, slot: Slot) -> Blur {
-        let place = slot.place();
-        let blur = place.map_or(self, |at| self.with_bytes(at, at.offset.saturating_add(8)));
-        blur.with_value(slot.value)
+    fn with_slot(self, slot: Slot) -> UnknownStores {
+        let place = slot.based_address();
+        let stores = place.map_or(self, |at| self.with_bytes(at, at.offset.saturating_add(8)));
+        stores.with_value(slot.value)
     }
 }
 
-impl Default for Saved {
-    fn default() -> Saved {
-        Saved { known: [EMPTY; MOST], count: 0, lowest: i32::MAX }
+impl Default for SavedSlots {
+    fn default() -> SavedSlots {
+        SavedSlots { known: [EMPTY; MAX_SLOTS], count: 0, lowest: i32::MAX }
     }
 }
 
-impl Saved {
+impl SavedSlots {
     fn known(&self) -> &[Slot] {
         self.known.get(..self.count).unwrap_or_default()
     }
@@ -158,13 +158,13 @@ impl Saved {
     }
 
     /// The 8 bytes at an address.
-    fn load(&self, address: Packed) -> Packed {
+    fn load(&self, address: PackedValue) -> PackedValue {
         let slot = self.known().iter().find(|slot| slot.address == address);
-        slot.map_or(Packed::UNKNOWN, |slot| slot.value)
+        slot.map_or(PackedValue::UNKNOWN, |slot| slot.value)
     }
 
     /// The slots that do not hold the same in `other`. Most are at the same position in both.
-    fn without<'c>(&'c self, other: &'c Saved) -> impl Iterator<Item = Slot> + 'c {
+    fn without<'c>(&'c self, other: &'c SavedSlots) -> impl Iterator<Item = Slot> + 'c {
         self.known().iter().enumerate().filter_map(|(index, slot)| {
             let is_in_place = other.known().get(index) == Some(slot);
             (!is_in_place && other.load(slot.address) != slot.value).then_some(*slot)
@@ -172,17 +172,17 @@ impl Saved {
     }
 }
 
-impl Slots {
+impl AbstractStack {
     /// The 8 bytes at an address.
-    pub(super) fn load(&self, address: Packed) -> Packed {
+    pub(super) fn load(&self, address: PackedValue) -> PackedValue {
         self.saved.load(address)
     }
 
     /// Stores `size` bytes. Stores to unknown addresses change no slot: compilers save registers only at known places,
     /// and other pointers do not lead there.
-    pub(super) fn store(&mut self, address: Packed, size: u8, value: Packed) {
-        let Some(place) = address.place() else {
-            self.blur = self.blur.with_value(value);
+    pub(super) fn store(&mut self, address: PackedValue, size: u8, value: PackedValue) {
+        let Some(place) = address.address() else {
+            self.unknown = self.unknown.with_value(value);
             return;
         };
         let is_kept = |slot: &Slot| match slot.address.distance_from(address) {
@@ -194,30 +194,31 @@ impl Slots {
         if place.base != Base::Cfa || end > self.saved.lowest {
             let is_replaced = |slot: &&Slot| !is_kept(slot) && slot.value != value;
             let replaced = self.saved.known().iter().filter(is_replaced);
-            self.blur = replaced.fold(self.blur, Blur::without_slot);
+            self.unknown = replaced.fold(self.unknown, UnknownStores::without_slot);
             self.retain(is_kept);
         }
-        if size == 8 && value.is_worth_saving() && self.saved.count < MOST {
+        if size == 8 && value.is_worth_saving() && self.saved.count < MAX_SLOTS {
             Rc::make_mut(&mut self.saved).add(Slot { address, value });
             return;
         }
-        // A store to one local variable, below the saved registers, counts as a store to all of them. Others change nothing then.
+        // A store to one local variable, below the saved registers, counts as a store to all of them. Others change
+        // nothing then.
         let (place, end) = match (end..0).contains(&self.saved.lowest) {
-            true => (Place { offset: i32::MIN, ..place }, self.saved.lowest),
+            true => (BasedAddress { offset: i32::MIN, ..place }, self.saved.lowest),
             false => (place, end),
         };
-        self.blur = self.blur.with_bytes(place, end).with_value(value);
+        self.unknown = self.unknown.with_bytes(place, end).with_value(value);
     }
 
     /// Stores an unknown number of bytes. Compilers do so only in their own variables, so that slots keep their content.
-    pub(super) fn fill(&mut self, address: Packed) {
-        if let Some(place) = address.place() {
-            self.blur = self.blur.with_bytes(place, i32::MAX);
+    pub(super) fn fill(&mut self, address: PackedValue) {
+        if let Some(place) = address.address() {
+            self.unknown = self.unknown.with_bytes(place, i32::MAX);
         }
     }
 
     /// Forgets everything below the stack pointer, which other functions may overwrite.
-    pub(super) fn lose_below(&mut self, sp: Packed) {
+    pub(super) fn lose_below(&mut self, sp: PackedValue) {
         if sp.offset_from_cfa().is_some_and(|sp| sp <= self.saved.lowest) {
             return;
         }
@@ -231,22 +232,24 @@ impl Slots {
         }
     }
 
-    /// Whether this and `other` certainly say the same.
-    pub(super) fn is_like(&self, other: &Slots) -> bool {
-        Rc::ptr_eq(&self.saved, &other.saved) && self.blur == other.blur
+    /// Whether this and `other` are certainly equal.
+    pub(super) fn is_like(&self, other: &AbstractStack) -> bool {
+        Rc::ptr_eq(&self.saved, &other.saved) && self.unknown == other.unknown
     }
 
-    /// Keeps only what is also true in `other`. Returns whether something was lost.
-    pub(super) fn join(&mut self, other: &Slots) -> bool {
-        let before = self.blur;
-        self.blur = before.with(other.blur);
+    /// Joins another stack: keeps only what is also true in `other`. Returns whether the stack changed.
+    pub(super) fn join(&mut self, other: &AbstractStack) -> bool {
+        let before = self.unknown;
+        self.unknown = before.with(other.unknown);
         if Rc::ptr_eq(&self.saved, &other.saved) {
-            return self.blur != before;
+            return self.unknown != before;
         }
         let mut lost = self.saved.without(&other.saved).peekable();
         let has_lost = lost.peek().is_some();
-        let blur = lost.chain(other.saved.without(&self.saved)).fold(self.blur, Blur::with_slot);
-        self.blur = blur;
+        let unknown = lost
+            .chain(other.saved.without(&self.saved))
+            .fold(self.unknown, UnknownStores::with_slot);
+        self.unknown = unknown;
         if has_lost {
             let saved = Rc::make_mut(&mut self.saved);
             saved.retain(|slot| other.saved.load(slot.address) == slot.value);
@@ -254,37 +257,41 @@ impl Slots {
         if self.saved.known() == other.saved.known() {
             self.saved = Rc::clone(&other.saved);
         }
-        has_lost || blur != before
+        has_lost || unknown != before
     }
 
-    /// Where a value is, relative to the CFA, among the addresses that `may_be` accepts.
-    pub(super) fn find(&self, value: Value, may_be: impl Fn(Packed) -> bool) -> Option<i32> {
-        let value = Packed::from(value);
+    /// The offset from the CFA of a slot with this value, among the addresses that `may_be` accepts.
+    pub(super) fn find(
+        &self,
+        value: AbstractValue,
+        may_be: impl Fn(PackedValue) -> bool,
+    ) -> Option<i32> {
+        let value = PackedValue::from(value);
         let is_wanted = |slot: &&Slot| slot.value == value && may_be(slot.address);
         let places = self.saved.known().iter().filter(is_wanted);
         let mut in_frame =
-            places.filter_map(|slot| slot.place()).filter(|place| place.base == Base::Cfa);
+            places.filter_map(|slot| slot.based_address()).filter(|place| place.base == Base::Cfa);
         in_frame.next().map(|place| place.offset)
     }
 
     /// Whether the entry value of a register is certainly not in the 8 bytes at `offset` from the CFA, because nothing was
     /// stored in that part of the function's stack.
-    pub(super) fn cannot_hold(&self, register: Number, offset: i32) -> bool {
-        let (start, end) = self.blur.stored;
-        let is_blurred = offset < end && offset.saturating_add(8) > start;
+    pub(super) fn cannot_hold(&self, register: RegisterNumber, offset: i32) -> bool {
+        let (start, end) = self.unknown.stored;
+        let is_overwritten = offset < end && offset.saturating_add(8) > start;
         offset < 0
-            && !is_blurred
+            && !is_overwritten
             && !self.may_be_elsewhere(register)
-            && self.load(Value::cfa(offset).into()).is_unknown()
+            && self.load(AbstractValue::cfa(offset).into()).is_unknown()
     }
 
     /// Whether something else was stored where the return address, which is the entry value of `register`, was saved.
-    pub(super) fn has_replaced_ra(&self, register: Number) -> bool {
-        self.blur.replaced.meet(Registers::of(register).with(Registers::FRAME))
+    pub(super) fn has_replaced_ra(&self, register: RegisterNumber) -> bool {
+        self.unknown.replaced.meet(RegisterSet::of(register).with(RegisterSet::FRAME))
     }
 
-    /// Whether the entry value of a register may be in a place that is not known.
-    pub(super) fn may_be_elsewhere(&self, register: Number) -> bool {
-        usize::from(register) >= REGISTERS || self.blur.escaped.meet(Registers::of(register))
+    /// Whether the entry value of a register may have been stored at an unknown address.
+    pub(super) fn may_be_elsewhere(&self, register: RegisterNumber) -> bool {
+        usize::from(register) >= REGISTERS || self.unknown.escaped.meet(RegisterSet::of(register))
     }
 }

@@ -5,19 +5,19 @@ use sframe_validator::unwind::CodeAddress;
 
 use super::load;
 use crate::cfi::{Formula, Relocations};
-use crate::code::table::number_of;
+use crate::code::jump_table::number_of;
 
 /// The relocations of sections with data, by the sections' indexes.
 #[derive(Debug, Default)]
-pub(in crate::code) struct Data(Vec<(u32, Relocations)>);
+pub(in crate::code) struct DataRelocations(Vec<(u32, Relocations)>);
 
-impl Data {
+impl DataRelocations {
     /// The relocations of the sections that contain `places` but no code; see [`load`].
     pub(super) fn of(
         elf: &Elf<'_>,
         places: impl Iterator<Item = CodeAddress>,
         room: &mut usize,
-    ) -> Option<Data> {
+    ) -> Option<DataRelocations> {
         let mut sections: Vec<u32> = places.map(|place| place.section).collect();
         sections.sort_unstable();
         sections.dedup();
@@ -27,11 +27,11 @@ impl Data {
             entries.sort_by_key(|relocation| relocation.offset);
             Some((section, Relocations { entries, machine: elf.machine() }))
         });
-        tables.collect::<Option<_>>().map(Data)
+        tables.collect::<Option<_>>().map(DataRelocations)
     }
 
-    /// The number in bytes at a place, or the one that the linker will put there; `None` if that is not known. `flat` gives the
-    /// address of a place.
+    /// The number in bytes at a place, or the one that the linker will put there; `None` if that is not known. `flat`
+    /// gives the address of a place.
     pub(in crate::code) fn number(
         &self,
         place: CodeAddress,

@@ -3,7 +3,7 @@
 use disarm64_defn::{InsnClass, InsnOperandKind};
 
 use super::{Instruction, LR, SP};
-use crate::code::effect::{Effect, Key, NONE, Number, SCRATCH, place};
+use crate::code::effect::{Effect, Key, NO_REGISTER, RegisterNumber, SCRATCH, place};
 
 /// The register in which a system call returns its result.
 const SYSCALL: u32 = 1;
@@ -49,13 +49,13 @@ impl Instruction {
     }
 
     /// A register that an instruction writes, unless it is the zero register.
-    fn clobber(register: Number) -> Effect {
+    fn clobber(register: RegisterNumber) -> Effect {
         Effect::Clobber(if register == SP { 0 } else { 1 << register })
     }
 
     /// A source register; the zero register has no known value.
-    const fn source(register: Number) -> Number {
-        if register == SP { NONE } else { register }
+    const fn source(register: RegisterNumber) -> RegisterNumber {
+        if register == SP { NO_REGISTER } else { register }
     }
 
     fn add_immediate(&self, effects: &mut Vec<Effect>) {
@@ -79,7 +79,8 @@ impl Instruction {
     fn add_register(&self, effects: &mut Vec<Effect>) {
         let is_extended = self.class == InsnClass::ADDSUB_EXT;
         // The extended form knows SP, the shifted one the zero register.
-        let of = |register: Number| if is_extended { register } else { Self::source(register) };
+        let of =
+            |register: RegisterNumber| if is_extended { register } else { Self::source(register) };
         let (rd, a, b) = (self.rd(), of(self.rn()), Self::source(self.rm()));
         let shift = self.field(10, if is_extended { 3 } else { 6 });
         let shift = u8::try_from(shift).unwrap_or(u8::MAX);
@@ -226,7 +227,7 @@ impl Instruction {
             }
             (true, false) => Some(Self::clobber(rt)),
             (false, _) => {
-                let from = if is_whole { Self::source(rt) } else { NONE };
+                let from = if is_whole { Self::source(rt) } else { NO_REGISTER };
                 Some(Effect::Store { from, base: rn, offset, size: 1 << scale })
             }
         });
@@ -241,8 +242,8 @@ impl Instruction {
             return None;
         }
         if kind == 0 {
-            let from = if size == 3 { Self::source(rt) } else { NONE };
-            return Some(Effect::Store { from, base: NONE, offset: 0, size: 1 << size });
+            let from = if size == 3 { Self::source(rt) } else { NO_REGISTER };
+            return Some(Effect::Store { from, base: NO_REGISTER, offset: 0, size: 1 << size });
         }
         let is_scaled = size == 0 || self.bit(12);
         if !is_scaled || rt == SP || self.rm() == SP {
@@ -273,13 +274,16 @@ impl Instruction {
             true if is_whole => {
                 // The first register may be the base.
                 effects.push(Effect::Load { to: SCRATCH, base: rn, offset });
-                let of = |register: Number| if register == SP { NONE } else { register };
+                let of =
+                    |register: RegisterNumber| if register == SP { NO_REGISTER } else { register };
                 effects.push(Effect::Load { to: of(second), base: rn, offset: other });
                 effects.push(Effect::Copy { to: of(first), from: SCRATCH, plus: 0 });
             }
             true => effects.extend([Self::clobber(first), Self::clobber(second)]),
             false => {
-                let from = |register: Number| if is_whole { Self::source(register) } else { NONE };
+                let from = |register: RegisterNumber| {
+                    if is_whole { Self::source(register) } else { NO_REGISTER }
+                };
                 let size = 1 << scale;
                 effects.push(Effect::Store { from: from(first), base: rn, offset, size });
                 effects.push(Effect::Store { from: from(second), base: rn, offset: other, size });
@@ -291,7 +295,7 @@ impl Instruction {
     /// Loads and stores of several vectors: at most 64 bytes.
     fn access_vectors(&self, effects: &mut Vec<Effect>) {
         if !self.bit(22) {
-            effects.push(Effect::Store { from: NONE, base: self.rn(), offset: 0, size: 64 });
+            effects.push(Effect::Store { from: NO_REGISTER, base: self.rn(), offset: 0, size: 64 });
         }
         if matches!(self.class, InsnClass::ASISDLSEP | InsnClass::ASISDLSOP) {
             effects.push(Effect::Clobber(1 << self.rn()));
@@ -312,7 +316,7 @@ impl Instruction {
             for register in [self.rd(), self.register(10), self.rm()] {
                 effects.push(Self::clobber(register));
             }
-            effects.push(Effect::Store { from: NONE, base: self.rn(), offset: 0, size: 16 });
+            effects.push(Effect::Store { from: NO_REGISTER, base: self.rn(), offset: 0, size: 16 });
             return;
         }
         effects.push(Effect::Forget);

@@ -1,48 +1,51 @@
-//! What a function needs to know of the rest of the file.
+//! The context of an analysis: what it may ask of the rest of the file.
 
-use super::effect::{Effect, Next};
+use sframe_validator::Abi;
+
+use super::effect::{ControlFlow, Effect};
+use super::machine::Machine;
 use crate::cfi::LandingPad;
 
-/// A piece of a function's code.
+/// A contiguous piece of a function's code: compilers put what is rarely executed elsewhere.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part<'c> {
+pub(super) struct Fragment<'c> {
     /// The address of the first byte.
     pub(super) start: u64,
     pub(super) code: &'c [u8],
 }
 
-impl Part<'_> {
-    /// The offset of an address that is in the part.
+impl Fragment<'_> {
+    /// The offset of an address, if it is in the fragment.
     pub(super) fn offset(&self, address: u64) -> Option<usize> {
         let offset = usize::try_from(address.checked_sub(self.start)?).ok()?;
         (offset < self.code.len()).then_some(offset)
     }
 }
 
-/// Where a function is entered.
+/// An entry of a function, where the analysis starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) address: u64,
-    pub(super) by: By,
+    pub(super) kind: EntryKind,
 }
 
-/// How a function is entered.
+/// How an entry is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
-    /// Calls of other functions, or of its start, lead there.
+pub(super) enum EntryKind {
+    /// By calls from other functions, or of the function's start.
     Call,
-    /// Calls within the function lead there.
+    /// By calls within the function only.
     LocalCall,
-    /// Nothing is known to call it. The entry is given up if jumps lead there with another stack.
-    Presumption,
+    /// Nothing is known to call it. The assumption falls if an edge has another stack there.
+    Presumed,
 }
 
-/// Where exceptions continue that pass a function's calls.
+/// The exceptional edges of a function: where exceptions that pass its calls continue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exceptions {
     /// The landing pads, by the addresses of the calls.
     pub(super) pads: Vec<LandingPad>,
-    /// From which address on how many bytes of arguments are removed.
+    /// The bytes of arguments that are removed, from an address on.
     pub(super) arguments: Vec<(u64, u64)>,
 }
 
@@ -69,29 +72,37 @@ impl Exceptions {
     }
 }
 
-/// The rest of the file.
-pub(super) trait Surroundings<'c> {
+/// What an analysis may ask of the file.
+pub(super) trait FileContext<'c> {
+    fn abi(&self) -> Abi;
+    fn machine(&self) -> &'static Machine;
     /// `size` bytes of the file at an address.
     fn read(&self, address: u64, size: usize) -> Option<&'c [u8]>;
     /// The lowest address after this one that an instruction of the file refers to.
     fn next_referenced(&self, address: u64) -> u64;
-    /// The code of the function at an address.
-    fn part(&self, address: u64) -> Option<Part<'c>>;
+    /// The code of the function at an address, to become a fragment of this one.
+    fn fragment(&self, address: u64) -> Option<Fragment<'c>>;
     /// Whether an address is in code that is not called, has no name of a function, and whose address nothing contains: a
     /// compiler keeps rarely executed code apart from its function.
-    fn is_part_of_functions(&self, address: u64) -> bool;
-    /// Where exceptions continue that pass calls in a part.
-    fn exceptions(&self, part: &Part<'c>) -> Exceptions;
+    fn is_presumed_fragment(&self, address: u64) -> bool;
+    /// The exceptional edges in a fragment.
+    fn exceptions(&self, fragment: &Fragment<'c>) -> Exceptions;
     /// The number in bytes at an address of data, or the one that the linker will put there. `None` if that is not known.
     fn number(&self, address: u64, bytes: &[u8]) -> Option<u64>;
-    /// Where execution continues after an instruction, whose target and effects may have been changed by relocations.
-    fn relocate(&self, address: u64, length: u8, next: Next, effects: &mut [Effect]) -> Next;
+    /// Where control goes after an instruction. Relocations may change that, and its effects.
+    fn relocate(
+        &self,
+        address: u64,
+        length: u8,
+        next: ControlFlow,
+        effects: &mut [Effect],
+    ) -> ControlFlow;
     /// Whether interrupts may enter the code with this very stack: it belongs to a kernel.
     fn is_kernel(&self) -> bool;
-    /// Whether a called function certainly does not return.
+    /// Whether a function certainly does not return.
     fn never_returns(&self, function: u64) -> bool;
-    /// Notes that a block is executed. Returns false if too much was executed in this file.
+    /// Takes a block that is executed from the budget. Returns false if nothing is left of it.
     fn spend(&self) -> bool;
-    /// Whether other functions, or parts of this one, contain jumps to an address.
+    /// Whether other functions, or fragments of this one, contain jumps to an address.
     fn is_entered_elsewhere(&self, address: u64) -> bool;
 }

@@ -1,10 +1,12 @@
-//! The instructions that made frames what they are.
+//! Provenance: the instructions that made frames what they are.
 
 use core::ops::Range;
 
-use super::Flow;
-use crate::code::effect::{Next, Registers};
-use crate::code::statement::{Facts, Known};
+use super::Analysis;
+use super::replay::Observer;
+use crate::code::effect::{ControlFlow, RegisterSet};
+use crate::code::judgement::{KnownFacts, ProvenRow};
+use crate::code::state::AbstractState;
 
 /// The maximum distance in bytes of an instruction from the one before which the frame is as it left it.
 const FARTHEST: u64 = 256;
@@ -17,9 +19,9 @@ struct Reached {
     is_changed: bool,
 }
 
-impl Flow<'_> {
+impl Analysis<'_> {
     /// For each of these addresses of instructions, which are ordered, the last instruction before it that changed the frame.
-    /// `None` if a jump leads from there to the address, or if it is more than 256 bytes away.
+    /// `None` if control does not go straight on from there to the address, or if it is more than 256 bytes away.
     pub(in crate::code) fn changes_before(&mut self, addresses: &[u64]) -> Vec<Option<u64>> {
         let (Some(first), Some(last)) = (addresses.first(), addresses.last()) else {
             return Vec::new();
@@ -45,23 +47,27 @@ impl Flow<'_> {
 
     /// The instructions in a range that are reached, in the order of addresses.
     fn reached_in(&mut self, range: Range<u64>) -> Vec<Reached> {
-        let (mut reached, mut last, abi) = (Vec::new(), None::<Known>, self.abi);
+        let (mut reached, mut last, abi) = (Vec::new(), None::<ProvenRow>, self.abi);
         let one = |start: u64| start.saturating_add(1);
-        self.visit(range, Registers::ALL, one, |start, end, state| {
-            let known = Facts { state, abi }.known();
+        let visit = |start: u64, end: u64, state: &AbstractState| {
+            let known = KnownFacts { state, abi }.proven_row();
             reached.push(Reached { start, end, is_changed: last != Some(known) });
             last = Some(known);
-        });
+        };
+        self.visit(range, &mut Observer { watched: RegisterSet::ALL, until: one, visit });
         reached
     }
 
-    /// Whether execution may continue after the instruction at an address.
+    /// Whether control may go on after the instruction at an address.
     fn goes_on(&self, address: u64) -> bool {
-        let step = self.listing.step_at(address).and_then(|step| self.listing.step(step));
+        let step = self.graph.step_at(address).and_then(|step| self.graph.step(step));
         step.is_some_and(|step| match step.next {
-            Next::Following | Next::Branch(..) => true,
-            Next::Call(_) | Next::IndirectCall => !step.is_final,
-            Next::Jump(_) | Next::Indirect(_) | Next::Return | Next::Stop => false,
+            ControlFlow::Following | ControlFlow::Branch(..) => true,
+            ControlFlow::Call(_) | ControlFlow::IndirectCall => !step.never_returns,
+            ControlFlow::Jump(_)
+            | ControlFlow::Indirect(_)
+            | ControlFlow::Return
+            | ControlFlow::Stop => false,
         })
     }
 }

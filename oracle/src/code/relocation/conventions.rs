@@ -1,10 +1,11 @@
 //! What relocatable objects mean that only the Linux kernel and the C library define: functions that do not return, and the
 //! kernel's tables of instructions that it replaces or whose exceptions it handles.
 
-use sframe_validator::elf::{EM_X86_64, Elf, ElfSection, RelocationTable};
+use sframe_validator::elf::{Elf, ElfSection, RelocationTable};
 use sframe_validator::unwind::CodeAddress;
 
-use super::{Lead, Relocated};
+use super::{CodeRelocations, RelocationTarget};
+use crate::code::machine::Machine;
 
 const SHT_RELA: u32 = 4;
 /// The size of an entry of `SHT_RELA` and of a symbol table, in bytes.
@@ -12,7 +13,7 @@ const ENTRY: usize = 24;
 
 /// Functions of the Linux kernel that never return (`tools/objtool/noreturns.h`), as far as modules call them, and those of
 /// the C library that compilers call themselves.
-const ENDLESS: [&[u8]; 12] = [
+const NO_RETURN: [&[u8]; 12] = [
     b"__fortify_panic",
     b"__module_put_and_kthread_exit",
     b"__stack_chk_fail",
@@ -27,12 +28,14 @@ const ENDLESS: [&[u8]; 12] = [
     b"usercopy_abort",
 ];
 
-impl Relocated {
+impl CodeRelocations {
     /// Adds what the names of symbols and the kernel's tables say.
-    pub(super) fn add_conventions(&mut self, elf: &Elf<'_>) {
+    pub(super) fn add_conventions(&mut self, elf: &Elf<'_>, machine: &Machine) {
         self.name_targets(elf);
         self.add_jump_labels(elf);
-        self.add_warnings(elf);
+        if let Some(length) = machine.kernel_warning {
+            self.add_warnings(elf, length);
+        }
         self.add_alternatives(elf);
         self.branches.sort_unstable();
     }
@@ -41,7 +44,7 @@ impl Relocated {
     fn name_targets(&mut self, elf: &Elf<'_>) {
         // Many headers that lead to the same bytes must not multiply the work.
         let mut room = elf.data().len();
-        let mut symbols: (u32, Vec<(u32, Lead)>) = (u32::MAX, Vec::new());
+        let mut symbols: (u32, Vec<(u32, RelocationTarget)>) = (u32::MAX, Vec::new());
         for section in elf.sections().iter().filter(|section| section.sh_type == SHT_RELA) {
             if !elf.section(section.info).is_some_and(|relocated| elf.is_code(relocated)) {
                 continue;
@@ -59,12 +62,12 @@ impl Relocated {
                     continue;
                 };
                 let place = CodeAddress { section: section.info, address: word(entry, 0) };
-                let first = self.leads.partition_point(|(relocated, _)| *relocated < place);
+                let first = self.fields.partition_point(|(relocated, _)| *relocated < place);
                 let target = symbols.1.get(known).map(|(_, target)| *target);
-                if let Some(lead) = self.leads.get_mut(first).filter(|lead| lead.0 == place)
+                if let Some(field) = self.fields.get_mut(first).filter(|field| field.0 == place)
                     && let Some(target) = target
                 {
-                    lead.1 = target;
+                    field.1 = target;
                 }
             }
         }
@@ -83,13 +86,13 @@ impl Relocated {
         }
     }
 
-    /// Adds the instructions `ud2` that report a warning, after which execution continues. An entry of the Linux kernel's
-    /// table has the places of the instruction and of a file's name, a line, and flags (arch/x86/include/asm/bug.h).
-    fn add_warnings(&mut self, elf: &Elf<'_>) {
+    /// Adds the instructions of `length` bytes that report a warning, after which execution continues. An entry of the
+    /// Linux kernel's table has the places of the instruction and of a file's name, a line, and flags
+    /// (arch/x86/include/asm/bug.h).
+    fn add_warnings(&mut self, elf: &Elf<'_>, length: u64) {
         const ENTRY: u64 = 12;
         const FLAGS: u64 = 10;
         const WARNING: u8 = 1;
-        const UD2: u64 = 2;
         let name = b"__bug_table";
         let Some(section) = section_named(elf, name).filter(|s| s.size.is_multiple_of(ENTRY))
         else {
@@ -100,8 +103,8 @@ impl Relocated {
             let Some(from) = place.filter(|_| offset.is_multiple_of(ENTRY)) else { continue };
             let flags = offset.checked_add(FLAGS).and_then(|at| usize::try_from(at).ok());
             let flags = flags.and_then(|at| data.get(at)).copied().unwrap_or_default();
-            if elf.machine() == EM_X86_64 && flags & WARNING != 0 {
-                let to = CodeAddress { address: from.address.wrapping_add(UD2), ..from };
+            if flags & WARNING != 0 {
+                let to = CodeAddress { address: from.address.wrapping_add(length), ..from };
                 self.branches.push((from, to));
             }
         }
@@ -113,17 +116,17 @@ impl Relocated {
     fn add_alternatives(&mut self, elf: &Elf<'_>) {
         let Some(auxiliary) = section_named(elf, b".altinstr_aux") else { return };
         self.auxiliary = Some(auxiliary.index);
-        for (field, lead) in &self.leads {
-            let Lead::Place(to) = lead else { continue };
+        for (field, target) in &self.fields {
+            let RelocationTarget::Place(to) = target else { continue };
             if to.section != auxiliary.index {
                 continue;
             }
-            let first = self.leads.partition_point(|(place, _)| place < to);
-            let rest = self.leads.get(first..).unwrap_or_default().iter();
+            let first = self.fields.partition_point(|(place, _)| place < to);
+            let rest = self.fields.get(first..).unwrap_or_default().iter();
             let rest = rest.take_while(|(place, _)| place.section == to.section);
             // The test refers to data.
-            let mut targets = rest.filter_map(|(_, lead)| match lead {
-                Lead::Place(place) => {
+            let mut targets = rest.filter_map(|(_, target)| match target {
+                RelocationTarget::Place(place) => {
                     elf.section(place.section).filter(|s| elf.is_code(s)).map(|_| *place)
                 }
                 _ => None,
@@ -138,7 +141,11 @@ impl Relocated {
 
 /// The undefined symbols of a symbol table whose names have a meaning, by their indexes; and the bytes that may still be
 /// read.
-fn named_symbols(elf: &Elf<'_>, table: u32, room: usize) -> Option<(Vec<(u32, Lead)>, usize)> {
+fn named_symbols(
+    elf: &Elf<'_>,
+    table: u32,
+    room: usize,
+) -> Option<(Vec<(u32, RelocationTarget)>, usize)> {
     let section = elf.section(table)?;
     let symbols = elf.section_data(section).ok()?;
     let room = room.checked_sub(symbols.len())?;
@@ -154,9 +161,9 @@ fn named_symbols(elf: &Elf<'_>, table: u32, room: usize) -> Option<(Vec<(u32, Le
         let is =
             |wanted: &[u8]| name.strip_prefix(wanted).is_some_and(|rest| rest.first() == Some(&0));
         if is(b"__x86_return_thunk") {
-            found.push((index, Lead::Return));
-        } else if ENDLESS.iter().any(|endless| is(endless)) {
-            found.push((index, Lead::Endless));
+            found.push((index, RelocationTarget::Return));
+        } else if NO_RETURN.iter().any(|function| is(function)) {
+            found.push((index, RelocationTarget::NoReturn));
         }
     }
     Some((found, room))

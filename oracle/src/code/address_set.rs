@@ -1,8 +1,9 @@
-//! Ordered addresses that are looked up for nearly every instruction.
+//! Sets of addresses that are searched for nearly every instruction.
 
-/// Ordered addresses. They are divided into pages, about as many as there are addresses, so that a look-up compares only a few.
+/// A set of addresses, in order. They are divided into pages, about as many as there are addresses, so that a look-up
+/// compares only a few.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Places {
+pub(super) struct AddressSet {
     addresses: Vec<u64>,
     /// The size of a page is `1 << shift` bytes; the first one starts at the first address.
     shift: u32,
@@ -10,13 +11,13 @@ pub(super) struct Places {
     before: Vec<usize>,
 }
 
-impl Places {
-    /// Addresses in any order.
-    pub(super) fn of(mut addresses: Vec<u64>) -> Places {
+impl AddressSet {
+    /// A set of addresses, which are in any order.
+    pub(super) fn of(mut addresses: Vec<u64>) -> AddressSet {
         addresses.sort_unstable();
         addresses.dedup();
         let (Some(first), Some(last)) = (addresses.first().copied(), addresses.last()) else {
-            return Places::default();
+            return AddressSet::default();
         };
         let bits = |number: u64| u64::BITS - number.leading_zeros();
         let shift = bits(last - first).saturating_sub(bits(addresses.len() as u64));
@@ -26,7 +27,7 @@ impl Places {
             before.resize(before.len().max(page.saturating_add(1)), number);
         }
         before.push(addresses.len());
-        Places { addresses, shift, before }
+        AddressSet { addresses, shift, before }
     }
 
     /// The number of addresses that are not after this one.
@@ -67,7 +68,7 @@ mod tests {
             (0..1000).map(|n| n * n * n).collect(),
             clusters.collect::<Vec<u64>>(),
         ] {
-            let places = Places::of(addresses.clone());
+            let places = AddressSet::of(addresses.clone());
             let ends = [0, 1, u64::MAX - 1, u64::MAX];
             let near =
                 addresses.iter().flat_map(|at| [at.wrapping_sub(1), *at, at.wrapping_add(1)]);

@@ -3,18 +3,18 @@
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
 use super::{number, whole};
-use crate::code::effect::{Effect, NONE, Number, SCRATCH, place};
+use crate::code::effect::{Effect, NO_REGISTER, RegisterNumber, SCRATCH, place};
 
 /// RAX, which holds the number of a system call, and what CDQE extends.
-const AX: Number = 0;
+const AX: RegisterNumber = 0;
 /// The number of Linux's `clone` (arch/x86/entry/syscalls/syscall_64.tbl).
 const CLONE: u16 = 56;
 /// RSP.
-const SP: Number = 7;
+const SP: RegisterNumber = 7;
 /// RBP.
-const FP: Number = 6;
+const FP: RegisterNumber = 6;
 /// RDI.
-const DI: Number = 5;
+const DI: RegisterNumber = 5;
 /// The registers that a system call may change (psABI A.2.1): RAX, RCX, R11.
 const SYSCALL: u32 = 0b1000_0000_0101;
 
@@ -23,21 +23,21 @@ fn set_of(name: Register) -> u32 {
     number(name).map_or(0, |number| 1 << number)
 }
 
-/// The memory operand as a register, or [`NONE`], plus an offset. `None` if it is anything else.
-fn address(instruction: &Instruction) -> Option<(Number, i32)> {
+/// The memory operand as a register, or [`NO_REGISTER`], plus an offset. `None` if it is anything else.
+fn address(instruction: &Instruction) -> Option<(RegisterNumber, i32)> {
     if instruction.memory_index() != Register::None {
         return None;
     }
     base(instruction)
 }
 
-/// The memory operand without its index: a register, or [`NONE`], plus an offset. `None` if it is anything else.
-fn base(instruction: &Instruction) -> Option<(Number, i32)> {
+/// The memory operand without its index: a register, or [`NO_REGISTER`], plus an offset. `None` if it is anything else.
+fn base(instruction: &Instruction) -> Option<(RegisterNumber, i32)> {
     if instruction.has_segment_prefix() {
         return None;
     }
     let base = match instruction.memory_base() {
-        Register::None => NONE,
+        Register::None => NO_REGISTER,
         base => whole(base)?,
     };
     let offset = instruction.memory_displacement64().cast_signed();
@@ -45,13 +45,13 @@ fn base(instruction: &Instruction) -> Option<(Number, i32)> {
 }
 
 /// A load of 8 bytes, or of an element of a jump table.
-fn load(instruction: &Instruction, to: Number, signed: bool) -> Effect {
+fn load(instruction: &Instruction, to: RegisterNumber, signed: bool) -> Effect {
     if let Some(element) = element(instruction, to, signed) {
         return element;
     }
     match address(instruction) {
         Some((base, offset)) => Effect::Load { to, base, offset },
-        None => Effect::Copy { to, from: NONE, plus: 0 },
+        None => Effect::Copy { to, from: NO_REGISTER, plus: 0 },
     }
 }
 
@@ -66,7 +66,7 @@ fn element_of_4_bytes(instruction: &Instruction) -> Option<Effect> {
 
 /// A load of an element of an array: the index, or the distance that GCC has computed from it if it does not optimise, is
 /// in a register.
-fn element(instruction: &Instruction, to: Number, signed: bool) -> Option<Effect> {
+fn element(instruction: &Instruction, to: RegisterNumber, signed: bool) -> Option<Effect> {
     // First, because most operands have no index.
     let index = whole(instruction.memory_index())?;
     let size = u8::try_from(instruction.memory_size().size()).ok()?;
@@ -89,9 +89,9 @@ pub(super) fn jump_target(instruction: &Instruction, effects: &mut Vec<Effect>) 
     }
 }
 
-/// A store to the memory operand; [`NONE`] stores something unknown.
-fn store(instruction: &Instruction, from: Number) -> Effect {
-    let (base, offset) = address(instruction).unwrap_or((NONE, 0));
+/// A store to the memory operand; [`NO_REGISTER`] stores something unknown.
+fn store(instruction: &Instruction, from: RegisterNumber) -> Effect {
+    let (base, offset) = address(instruction).unwrap_or((NO_REGISTER, 0));
     let size = match instruction.memory_size().size() {
         // The size of XSAVE's area depends on the processor.
         0 => u8::MAX,
@@ -107,12 +107,12 @@ fn immediate(instruction: &Instruction, operand: u32) -> Option<i64> {
 
 /// Finds the effects of instructions.
 #[derive(Default)]
-pub(super) struct Meaning {
+pub(super) struct Semantics {
     /// Made for the first instruction that needs it: most functions have none.
     info: Option<InstructionInfoFactory>,
 }
 
-impl Meaning {
+impl Semantics {
     /// The effects of an instruction after which the following one is executed.
     pub(super) fn effects(&mut self, instruction: &Instruction, effects: &mut Vec<Effect>) {
         match instruction.mnemonic() {
@@ -167,9 +167,9 @@ impl Meaning {
                 _ => element_of_4_bytes(instruction).unwrap_or(Effect::Clobber(set_of(to))),
             },
             (OpKind::Memory, OpKind::Register) => {
-                store(instruction, whole(from).filter(|_| size == 8).unwrap_or(NONE))
+                store(instruction, whole(from).filter(|_| size == 8).unwrap_or(NO_REGISTER))
             }
-            (OpKind::Memory, _) => store(instruction, NONE),
+            (OpKind::Memory, _) => store(instruction, NO_REGISTER),
             _ => match (number(to), immediate(instruction, 1)) {
                 (Some(to), Some(value)) if instruction.op0_register().is_gpr64() => {
                     Effect::Constant { to, value }
@@ -274,8 +274,10 @@ impl Meaning {
         if info.used_memory().iter().any(|used| writes(used.access())) {
             effects.push(match instruction.op0_kind() {
                 OpKind::MemoryESRDI if is_repeated(instruction) => Effect::Fill { base: DI },
-                OpKind::MemoryESRDI => Effect::Store { from: NONE, base: DI, offset: 0, size: 8 },
-                _ => store(instruction, NONE),
+                OpKind::MemoryESRDI => {
+                    Effect::Store { from: NO_REGISTER, base: DI, offset: 0, size: 8 }
+                }
+                _ => store(instruction, NO_REGISTER),
             });
         }
         let written = info.used_registers().iter().filter(|used| writes(used.access()));
@@ -305,7 +307,7 @@ fn writes_only_vectors(instruction: &Instruction) -> bool {
     instruction.op0_kind() == OpKind::Register && first.is_vector_register() && !has_implicit_result
 }
 
-fn load_signed(instruction: &Instruction, to: Number) -> Effect {
+fn load_signed(instruction: &Instruction, to: RegisterNumber) -> Effect {
     match load(instruction, to, true) {
         element @ Effect::Element { .. } => element,
         _ => Effect::Clobber(1 << to),
@@ -331,7 +333,7 @@ fn push(instruction: &Instruction, effects: &mut Vec<Effect>) {
         }
         _ => None,
     };
-    let from = from.unwrap_or(NONE);
+    let from = from.unwrap_or(NO_REGISTER);
     effects.push(Effect::Copy { to: SP, from: SP, plus: size.saturating_neg() });
     effects.push(Effect::Store { from, base: SP, offset: 0, size: if size == 8 { 8 } else { 2 } });
 }
@@ -344,7 +346,7 @@ fn enter(instruction: &Instruction, effects: &mut Vec<Effect>) {
     effects.push(Effect::Store { from: FP, base: SP, offset: 0, size: 8 });
     effects.push(Effect::Copy { to: FP, from: SP, plus: 0 });
     effects.push(Effect::Copy { to: SP, from: SP, plus: -i32::from(addresses) });
-    effects.push(Effect::Store { from: NONE, base: SP, offset: 0, size: addresses });
+    effects.push(Effect::Store { from: NO_REGISTER, base: SP, offset: 0, size: addresses });
     effects.push(Effect::Copy { to: SP, from: SP, plus: -i32::from(instruction.immediate16()) });
 }
 
@@ -364,7 +366,7 @@ fn pop(instruction: &Instruction, effects: &mut Vec<Effect>) {
         _ => {
             // An address relative to RSP is computed after RSP is increased.
             effects.push(Effect::Copy { to: SP, from: SP, plus: size });
-            effects.push(store(instruction, NONE));
+            effects.push(store(instruction, NO_REGISTER));
         }
     }
 }
@@ -376,17 +378,17 @@ fn lea(instruction: &Instruction) -> Effect {
     if instruction.is_ip_rel_memory_operand() {
         return Effect::Constant { to, value: instruction.ip_rel_memory_address().cast_signed() };
     }
-    if let Some((from, plus)) = address(instruction).filter(|(base, _)| *base != NONE) {
+    if let Some((from, plus)) = address(instruction).filter(|(base, _)| *base != NO_REGISTER) {
         return Effect::Copy { to, from, plus };
     }
     distance(instruction, to).unwrap_or(Effect::Clobber(1 << to))
 }
 
 /// The distance of an element from the start of its array.
-fn distance(instruction: &Instruction, to: Number) -> Option<Effect> {
+fn distance(instruction: &Instruction, to: RegisterNumber) -> Option<Effect> {
     let index = whole(instruction.memory_index())?;
     let size = u8::try_from(instruction.memory_index_scale()).ok()?;
-    (base(instruction)? == (NONE, 0)).then_some(Effect::Scale { to, index, size })
+    (base(instruction)? == (NO_REGISTER, 0)).then_some(Effect::Scale { to, index, size })
 }
 
 fn compare(instruction: &Instruction) -> Effect {

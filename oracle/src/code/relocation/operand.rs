@@ -1,9 +1,9 @@
-//! What instructions compute with relocated fields.
+//! What relocations put into the effects of instructions.
 
 use sframe_validator::unwind::CodeAddress;
 
-use super::{FIELD, Lead, Relocated};
-use crate::code::effect::{Effect, NONE, SCRATCH};
+use super::{CodeRelocations, FIELD, RelocationTarget};
+use crate::code::effect::{Effect, NO_REGISTER, SCRATCH};
 
 /// The offset of an address from its page (AArch64).
 const IN_PAGE: u64 = 0xfff;
@@ -17,15 +17,15 @@ enum Operand {
     Unknown,
 }
 
-impl Relocated {
+impl CodeRelocations {
     /// The place in the same file that an instruction of `length` bytes refers to.
     pub(in crate::code) fn reference(&self, place: CodeAddress, length: u8) -> Option<CodeAddress> {
-        let (field, lead) = self.field(place, length)?;
-        let to = lead.place()?;
+        let (field, target) = self.field(place, length)?;
+        let to = target.place()?;
         // AMD64 counts from the end of the instruction. On AArch64, the field is the instruction.
         let end = place.address.wrapping_add(u64::from(length));
-        let after = match lead {
-            Lead::Place(_) => end.wrapping_sub(field.address).wrapping_sub(FIELD),
+        let after = match target {
+            RelocationTarget::Place(_) => end.wrapping_sub(field.address).wrapping_sub(FIELD),
             _ => 0,
         };
         Some(CodeAddress { address: to.address.wrapping_add(after), ..to })
@@ -39,11 +39,11 @@ impl Relocated {
         effects: &mut [Effect],
         flat: impl Fn(CodeAddress) -> Option<u64>,
     ) {
-        let Some(lead) = self.lead(place, length) else { return };
+        let Some(target) = self.target(place, length) else { return };
         let address = self.reference(place, length).and_then(flat);
-        let operand = match (lead, address) {
-            (Lead::Page(_), Some(address)) => Operand::Address(address & !IN_PAGE),
-            (Lead::InPage(_), Some(address)) => {
+        let operand = match (target, address) {
+            (RelocationTarget::Page(_), Some(address)) => Operand::Address(address & !IN_PAGE),
+            (RelocationTarget::InPage(_), Some(address)) => {
                 i32::try_from(address & IN_PAGE).map_or(Operand::Unknown, Operand::Part)
             }
             (_, Some(address)) => Operand::Address(address),
@@ -60,7 +60,7 @@ fn relocated(effects: &mut [Effect]) -> &mut [Effect] {
     let moves_stack = matches!(
         effects,
         [.., Effect::Copy { to, from, .. }, Effect::Store { base, .. }]
-            if to == from && (base == to || *base == NONE)
+            if to == from && (base == to || *base == NO_REGISTER)
     );
     let count = effects.len().saturating_sub(if moves_stack { 2 } else { 0 });
     effects.get_mut(..count).unwrap_or_default()
@@ -76,17 +76,17 @@ impl Operand {
             (Effect::Copy { to, from, .. }, Operand::Part(plus)) => {
                 Effect::Copy { to, from, plus: *plus }
             }
-            (Effect::Load { to, base, .. }, Operand::Part(offset)) if base != NONE => {
+            (Effect::Load { to, base, .. }, Operand::Part(offset)) if base != NO_REGISTER => {
                 Effect::Load { to, base, offset: *offset }
             }
             (
-                Effect::Element { to, base: NONE, index, scale, size, signed, .. },
+                Effect::Element { to, base: NO_REGISTER, index, scale, size, signed, .. },
                 Operand::Address(at),
             ) => match i32::try_from(*at) {
                 Ok(offset) => {
-                    Effect::Element { to, base: NONE, offset, index, scale, size, signed }
+                    Effect::Element { to, base: NO_REGISTER, offset, index, scale, size, signed }
                 }
-                Err(_) => Effect::Copy { to, from: NONE, plus: 0 },
+                Err(_) => Effect::Copy { to, from: NO_REGISTER, plus: 0 },
             },
             // The load follows a constant, which is the address.
             (Effect::Load { base: SCRATCH, .. }, _) => effect,
@@ -97,9 +97,9 @@ impl Operand {
                 | Effect::Load { to, .. }
                 | Effect::Element { to, .. },
                 _,
-            ) => Effect::Copy { to, from: NONE, plus: 0 },
+            ) => Effect::Copy { to, from: NO_REGISTER, plus: 0 },
             (Effect::Store { from, size, .. }, _) => {
-                Effect::Store { from, base: NONE, offset: 0, size }
+                Effect::Store { from, base: NO_REGISTER, offset: 0, size }
             }
             (Effect::CompareNumber { .. }, _) => Effect::Forget,
             _ => effect,

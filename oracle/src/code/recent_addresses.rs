@@ -1,20 +1,20 @@
-//! Places that were seen a short time ago.
+//! A small cache of the addresses that were seen last.
 
 use sframe_validator::unwind::CodeAddress;
 
-/// The number of places that are remembered. The low bits of an address decide which one it replaces.
+/// The number of addresses in the cache. The low bits of an address decide which one it replaces.
 const SIZE: usize = 1 << 10;
 
-/// Some of the places that were seen last. Most places that code leads to are those of a few functions and variables: without
-/// most of the repetitions, few are left to be sorted.
-pub(super) struct Recent(Box<[Option<CodeAddress>; SIZE]>);
+/// Some of the addresses that were seen last. Most references are to a few functions and variables: without most of the
+/// repetitions, few are left to be sorted.
+pub(super) struct RecentAddresses(Box<[Option<CodeAddress>; SIZE]>);
 
-impl Recent {
-    pub(super) fn none() -> Recent {
-        Recent(Box::new([None; SIZE]))
+impl RecentAddresses {
+    pub(super) fn none() -> RecentAddresses {
+        RecentAddresses(Box::new([None; SIZE]))
     }
 
-    /// Notes a place. Returns false if it is known to have been seen before.
+    /// Adds an address. Returns false if it is known to have been seen before.
     #[inline]
     pub(super) fn is_new(&mut self, place: CodeAddress) -> bool {
         // Functions are aligned.
@@ -29,10 +29,10 @@ impl Recent {
 mod tests {
     use super::*;
 
-    /// Every place is new the first time. Places of different sections and those that replace each other are different.
+    /// Every address is new the first time. Addresses of different sections and those that replace each other are different.
     #[test]
     fn only_repetitions_are_not_new() {
-        let mut recent = Recent::none();
+        let mut recent = RecentAddresses::none();
         let at = |section, address| CodeAddress { section, address };
         assert!(recent.is_new(at(0, 0)));
         assert!(!recent.is_new(at(0, 0)));

@@ -1,0 +1,31 @@
+//! The conventions of AArch64 (AAPCS64, ELF for the Arm 64-bit Architecture).
+
+use sframe_validator::elf::Relocation;
+
+use crate::code::machine::{Instructions, Machine};
+use crate::code::relocation::RelocationTarget;
+
+pub(in crate::code) static MACHINE: Machine = Machine {
+    general_registers: 32,
+    // There is none (AAPCS64 6.4.5.1).
+    red_zone: 0,
+    // Go keeps FP 8 bytes below SP (Go internal ABI, arm64 architecture).
+    lowest_caller_fp: -8,
+    plt_header: 32,
+    kernel_warning: None,
+    relocation_target,
+    instructions: Instructions::Aarch64,
+};
+
+fn relocation_target(relocation: &Relocation) -> RelocationTarget {
+    let Some(target) = relocation.target() else { return RelocationTarget::Elsewhere };
+    match relocation.kind {
+        // R_AARCH64_ADR_PREL_LO21, R_AARCH64_TSTBR14, R_AARCH64_CONDBR19, R_AARCH64_JUMP26, R_AARCH64_CALL26.
+        274 | 279 | 280 | 282 | 283 => RelocationTarget::Place(target),
+        // R_AARCH64_ADR_PREL_PG_HI21, R_AARCH64_ADR_PREL_PG_HI21_NC.
+        275 | 276 => RelocationTarget::Page(target),
+        // R_AARCH64_ADD_ABS_LO12_NC, and R_AARCH64_LDST8_ABS_LO12_NC to R_AARCH64_LDST128_ABS_LO12_NC.
+        277 | 278 | 284..=286 | 299 => RelocationTarget::InPage(target),
+        _ => RelocationTarget::Elsewhere,
+    }
+}

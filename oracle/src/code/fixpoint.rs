@@ -1,0 +1,172 @@
+//! The computation of the fixpoint over one function's control-flow graph.
+//!
+//! The graph and the states depend on each other: only states have the targets of indirect jumps, and show which jumps
+//! stay in the function. So both grow in rounds. Each [`Round`] works until the worklist is empty; what it discovers is
+//! added to the graph, or refutes an assumption, and the next round continues from there or starts anew.
+
+mod edges;
+mod join;
+mod provenance;
+mod replay;
+mod round;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sframe_validator::Abi;
+
+use super::block::Block;
+use super::context::{Entry, FileContext, Fragment};
+use super::effect::{Condition, Decoder};
+use super::graph::ControlFlowGraph;
+use super::jump_table::JumpTables;
+use super::scratch::{AnalysisBuffers, ScratchBuffers};
+use super::state::AbstractState;
+use super::summary::FunctionSummary;
+pub(super) use replay::Observer;
+use round::{Discovery, Round};
+
+/// The maximum number of rounds. Beyond it, nothing is claimed about the function.
+const MAX_ROUNDS: usize = 24;
+
+/// The result: a function's control-flow graph, and its fixpoint, the abstract state before each block that is reached.
+pub(super) struct Analysis<'c> {
+    abi: Abi,
+    graph: ControlFlowGraph<'c>,
+    tables: JumpTables,
+    /// The reached blocks, by number. Empty before a round that starts anew.
+    blocks: Vec<Option<Block>>,
+    /// The targets of tail calls: jumps out of the function with the caller's registers and stack.
+    tail_calls: BTreeSet<u64>,
+    /// The targets of some jump are unknown: code that is not in the graph may enter any block.
+    is_open: bool,
+    /// The addresses and numbers of the reached blocks, ordered. Empty if there is no fixpoint that can be trusted.
+    order: Vec<(u64, u32)>,
+}
+
+/// What a round leaves for the next one, apart from the analysis.
+struct Progress {
+    entries: Vec<Entry>,
+    /// The blocks whose jumps may have other targets once more of the graph is known.
+    unfinished: Vec<u32>,
+    /// The targets of indirect jumps, by the number of the instruction.
+    targets: BTreeMap<u32, Vec<u64>>,
+    /// Presumed entries whose assumption fell.
+    refuted_entries: BTreeSet<u64>,
+    /// The indirect jumps without known targets.
+    unknown_jumps: BTreeSet<u32>,
+    /// The function returns with another stack than it was entered with, so its entry is not the usual one.
+    has_unusual_entry: bool,
+}
+
+impl Progress {
+    fn new(entries: Vec<Entry>) -> Progress {
+        Progress {
+            entries,
+            unfinished: Vec::new(),
+            targets: BTreeMap::new(),
+            refuted_entries: BTreeSet::new(),
+            unknown_jumps: BTreeSet::new(),
+            has_unusual_entry: false,
+        }
+    }
+
+    /// Notes that a jump of a block may have other targets once more of the graph is known.
+    fn leave_unfinished(&mut self, block: u32) {
+        if self.unfinished.last() != Some(&block) {
+            self.unfinished.push(block);
+        }
+    }
+}
+
+impl<'c> Analysis<'c> {
+    /// Analyses the function in `fragment` from `entries`.
+    pub(super) fn compute(
+        fragment: Fragment<'c>,
+        entries: Vec<Entry>,
+        decoder: &mut impl Decoder<'c>,
+        context: &impl FileContext<'c>,
+        scratch: &mut ScratchBuffers,
+    ) -> Analysis<'c> {
+        let mut analysis = Analysis::within(scratch.take(), context.abi());
+        let mut places: Vec<u64> = entries.iter().map(|entry| entry.address).collect();
+        let mut progress = Progress::new(entries);
+        analysis.graph.add_fragment(fragment, context);
+        for _ in 0..MAX_ROUNDS {
+            for place in places.drain(..) {
+                analysis.graph.discover(place, decoder, context);
+            }
+            let worklist = scratch.worklist();
+            let round = Round::new(&mut analysis, &mut progress, worklist, context);
+            let Some(discovery) = round.execute() else { break };
+            let Discovery { fragments, places: found, is_refuted } = discovery;
+            if found.is_empty() && fragments.is_empty() && !is_refuted {
+                if progress.unknown_jumps.is_empty() || analysis.is_open {
+                    analysis.order = analysis.reached(&progress);
+                    break;
+                }
+                analysis.is_open = true;
+                analysis.blocks.clear();
+            }
+            // States that were computed without a part of the graph are less precise than those of a new start.
+            if is_refuted || progress.has_unusual_entry || !progress.unknown_jumps.is_empty() {
+                analysis.blocks.clear();
+            }
+            for place in &fragments {
+                analysis.graph.absorb(*place, context);
+            }
+            places = [fragments, found].concat();
+        }
+        analysis
+    }
+
+    /// An analysis of no code yet, in buffers that are empty.
+    fn within(AnalysisBuffers { lists, blocks }: AnalysisBuffers, abi: Abi) -> Analysis<'c> {
+        Analysis {
+            abi,
+            graph: ControlFlowGraph::within(lists),
+            tables: JumpTables::default(),
+            blocks,
+            tail_calls: BTreeSet::new(),
+            is_open: false,
+            order: Vec::new(),
+        }
+    }
+
+    /// The buffers of an analysis that is no longer needed.
+    pub(super) fn into_buffers(self) -> AnalysisBuffers {
+        AnalysisBuffers { lists: self.graph.into_buffers(), blocks: self.blocks }
+    }
+
+    /// Whether the function has a tail call to an address.
+    pub(super) fn has_tail_call(&self, address: u64) -> bool {
+        self.tail_calls.contains(&address)
+    }
+
+    /// Whether an address is in the function.
+    pub(super) fn contains(&self, address: u64) -> bool {
+        self.graph.contains(address)
+    }
+
+    /// The summary of the function, for which a number of blocks was executed.
+    pub(super) fn summarize(&self, blocks: u64) -> FunctionSummary {
+        let tail_calls = self.tail_calls.iter().copied().collect();
+        FunctionSummary { tail_calls, fragments: self.graph.fragments().collect(), blocks }
+    }
+
+    fn block(&self, number: u32) -> Option<&Block> {
+        self.blocks.get(usize::try_from(number).ok()?)?.as_ref()
+    }
+
+    fn block_mut(&mut self, number: u32) -> Option<&mut Block> {
+        self.blocks.get_mut(usize::try_from(number).ok()?)?.as_mut()
+    }
+}
+
+/// Refines a state by a conditional branch that is not taken; in a function that `is_open`, other code may enter after it
+/// as well. Returns false if the branch is always taken.
+fn fall_through(is_open: bool, state: &mut AbstractState, condition: Condition) -> bool {
+    if is_open {
+        state.forget_entry_values();
+    }
+    state.refine(condition, false)
+}

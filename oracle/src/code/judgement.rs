@@ -1,0 +1,366 @@
+//! The judgement: whether a row is true, and which row is, as far as the abstract state before an instruction proves it.
+
+use sframe_validator::Abi;
+use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+
+use super::effect::{Key, RegisterNumber, RegisterSet};
+use super::machine::Machine;
+use super::stack::AbstractStack;
+use super::state::{AbstractState, number};
+use super::value::{AbstractValue, Base, BasedAddress, PackedValue};
+
+/// Whether a statement about a frame is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// The code proves it.
+    Proven,
+    /// The code proves the opposite.
+    Refuted,
+    /// The code proves neither.
+    Unknown,
+}
+
+/// The judgement about a row, part by part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// The CFA.
+    pub cfa: Truth,
+    /// The return address, and whether it is signed.
+    pub ra: Truth,
+    /// The caller's frame pointer.
+    pub fp: Truth,
+}
+
+impl Judgement {
+    /// Nothing is known.
+    pub const UNKNOWN: Judgement =
+        Judgement { cfa: Truth::Unknown, ra: Truth::Unknown, fp: Truth::Unknown };
+
+    /// The judgement if what seems to be wrong may be right: nothing is refuted.
+    fn without_refutation(self) -> Judgement {
+        let of = |truth| if truth == Truth::Refuted { Truth::Unknown } else { truth };
+        Judgement { cfa: of(self.cfa), ra: of(self.ra), fp: of(self.fp) }
+    }
+
+    /// The truth of the row as a whole: refuted if a part is, proven if all parts are.
+    #[must_use]
+    pub fn whole(&self) -> Truth {
+        let parts = [self.cfa, self.ra, self.fp];
+        if parts.contains(&Truth::Refuted) {
+            Truth::Refuted
+        } else if parts.contains(&Truth::Unknown) {
+            Truth::Unknown
+        } else {
+            Truth::Proven
+        }
+    }
+}
+
+/// The row that the code proves: those parts of a frame that it determines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProvenRow {
+    /// The CFA.
+    pub cfa: Option<Cfa>,
+    /// The return address.
+    pub ra: Option<Recovery>,
+    /// The caller's frame pointer.
+    pub fp: Option<Recovery>,
+    /// Whether the return address is signed; meaningless if it is not known.
+    pub ra_signed: bool,
+}
+
+impl ProvenRow {
+    /// The frame, with parts of `stated` where nothing is known.
+    pub(crate) fn instead_of(&self, stated: &Frame) -> Frame {
+        Frame {
+            cfa: self.cfa.unwrap_or(stated.cfa),
+            ra: self.ra.unwrap_or(stated.ra),
+            fp: self.fp.unwrap_or(stated.fp),
+            ra_signed: self.ra.map_or(stated.ra_signed, |_| self.ra_signed),
+        }
+    }
+
+    /// The frame, if all of it is known.
+    #[must_use]
+    pub fn frame(&self) -> Option<Frame> {
+        let ProvenRow { ra_signed, .. } = *self;
+        Some(Frame { cfa: self.cfa?, ra: self.ra?, fp: self.fp?, ra_signed })
+    }
+}
+
+/// What the judgement about most rows depends on: SP, FP, RA and the stack.
+#[derive(Clone)]
+pub(crate) struct FrameView {
+    registers: [PackedValue; 3],
+    stack: AbstractStack,
+}
+
+/// The registers on which the judgement about some rows depends, and the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WatchedRegisters(pub(super) RegisterSet);
+
+impl WatchedRegisters {
+    /// All registers.
+    pub(crate) const ALL: WatchedRegisters = WatchedRegisters(RegisterSet::ALL);
+
+    /// Those that a [`FrameView`] has.
+    pub(crate) fn viewed(abi: Abi) -> WatchedRegisters {
+        let registers = [abi.sp(), abi.fp(), abi.ra()].map(|it| RegisterSet::of(number(it)));
+        WatchedRegisters(registers.into_iter().fold(RegisterSet::FRAME, RegisterSet::with))
+    }
+
+    /// Adds the registers that a row names.
+    pub(crate) fn with(self, frame: &Frame) -> WatchedRegisters {
+        let in_cfa = match frame.cfa {
+            Cfa::RegisterOffset { register, .. } | Cfa::Dereference { register, .. } => {
+                Some(register)
+            }
+            Cfa::Expression(_) | Cfa::Undefined => None,
+        };
+        let in_rule = |rule| match rule {
+            Recovery::AtRegister { register, .. } | Recovery::RegisterOffset { register, .. } => {
+                Some(register)
+            }
+            _ => None,
+        };
+        let named = [in_cfa, in_rule(frame.ra), in_rule(frame.fp)].into_iter().flatten();
+        WatchedRegisters(
+            named.fold(self.0, |all, register| all.with(RegisterSet::of(number(register)))),
+        )
+    }
+}
+
+/// What the abstract state before an instruction proves.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownFacts<'s> {
+    pub(super) state: &'s AbstractState,
+    pub(super) abi: Abi,
+}
+
+impl KnownFacts<'_> {
+    /// What the judgement about most rows depends on.
+    pub(crate) fn view(&self) -> FrameView {
+        let of = |register: Register| self.state.packed(number(register));
+        let registers = [of(self.abi.sp()), of(self.abi.fp()), of(self.abi.ra())];
+        FrameView { registers, stack: self.state.stack.clone() }
+    }
+
+    /// Whether the judgement about a row that depends on nothing else is the one where the view was taken.
+    pub(crate) fn look_like(&self, view: &FrameView) -> bool {
+        let of = |register: Register| self.state.packed(number(register));
+        [of(self.abi.sp()), of(self.abi.fp()), of(self.abi.ra())] == view.registers
+            && self.state.stack.is_like(&view.stack)
+    }
+
+    /// How the value that a register had at the entry is recovered, if the code proves it.
+    #[must_use]
+    pub fn recovery(&self, register: Register) -> Option<Recovery> {
+        self.recovery_of(register, AbstractValue::Entry(number(register)))
+    }
+
+    /// The row that the code proves: a view of what it proves about all registers. Its CFA is relative to SP if the
+    /// distance is known, else to FP.
+    #[must_use]
+    pub fn proven_row(&self) -> ProvenRow {
+        self.row_by(|register, value| self.recovery_of(register, value))
+    }
+
+    /// How a value that may still be in a register is recovered.
+    fn recovery_of(&self, register: Register, value: AbstractValue) -> Option<Recovery> {
+        let in_place = self.get(register) == value;
+        in_place.then_some(Recovery::Unchanged).or_else(|| self.saved_at(value))
+    }
+
+    /// The row that recovers everything from the stack, also what registers still hold.
+    #[must_use]
+    pub fn saved_row(&self) -> ProvenRow {
+        self.row_by(|_, value| self.saved_at(value))
+    }
+
+    /// The row in which the value that a register had at the entry is recovered as `recovery` says.
+    fn row_by(&self, recovery: impl Fn(Register, AbstractValue) -> Option<Recovery>) -> ProvenRow {
+        let (ra, fp) = (self.abi.ra(), self.abi.fp());
+        let plain = recovery(ra, AbstractValue::Entry(number(ra)));
+        let signed = || KEYS.iter().find_map(|key| recovery(ra, AbstractValue::Signed(*key)));
+        ProvenRow {
+            cfa: self.cfa_from(self.abi.sp()).or_else(|| self.cfa_from(fp)),
+            ra: plain.or_else(signed),
+            fp: recovery(fp, AbstractValue::Entry(number(fp))),
+            ra_signed: plain.is_none(),
+        }
+    }
+
+    /// The slot that holds a value, where nothing else overwrites it.
+    fn saved_at(&self, value: AbstractValue) -> Option<Recovery> {
+        let offset = self.state.stack.find(value, |address| self.state.protects(address));
+        offset.map(i64::from).map(Recovery::AtCfa)
+    }
+
+    /// The row that the code proves, with the CFA relative to the register that `frame` uses, if it can be.
+    pub(crate) fn proven_row_beside(&self, frame: &Frame) -> ProvenRow {
+        let known = self.proven_row();
+        let Cfa::RegisterOffset { register, .. } = frame.cfa else { return known };
+        ProvenRow { cfa: self.cfa_from(register).or(known.cfa), ..known }
+    }
+
+    /// The CFA relative to a register, if the distance is known.
+    #[must_use]
+    pub fn cfa_from(&self, register: Register) -> Option<Cfa> {
+        match self.get(register) {
+            AbstractValue::Address(BasedAddress { base: Base::Cfa, offset }) => {
+                Some(Cfa::RegisterOffset { register, offset: -i64::from(offset) })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a frame is what the code says. A frame may be expressed in other ways than [`KnownFacts::proven_row`].
+    #[must_use]
+    pub fn judge(&self, frame: &Frame) -> Judgement {
+        if frame.ra == Recovery::Undefined {
+            // An outermost frame has no caller. The code of such a function does not say so.
+            return Judgement::UNKNOWN;
+        }
+        let own_cfa = self.cfa(frame.cfa);
+        // Rules count from the frame's own CFA, even if it is wrong.
+        let distance = match own_cfa {
+            AbstractValue::Address(BasedAddress { base: Base::Cfa, offset }) => i64::from(offset),
+            _ => 0,
+        };
+        let ra = self.recovered(self.abi.ra(), frame.ra, distance);
+        let fp = self.recovered(self.abi.fp(), frame.fp, distance);
+        let judgement = Judgement {
+            cfa: match own_cfa {
+                AbstractValue::CFA => Truth::Proven,
+                AbstractValue::Address(BasedAddress { base: Base::Cfa, .. }) => Truth::Refuted,
+                _ => Truth::Unknown,
+            },
+            ra: match ra {
+                Recovered::Value(AbstractValue::Signed(_)) => truth(frame.ra_signed),
+                Recovered::Value(AbstractValue::Entry(found)) if found == number(self.abi.ra()) => {
+                    truth(!frame.ra_signed)
+                }
+                other => other.truth(),
+            },
+            fp: match fp {
+                Recovered::Value(AbstractValue::Entry(found)) if found == number(self.abi.fp()) => {
+                    Truth::Proven
+                }
+                other => other.truth(),
+            },
+        };
+        match self.state.is_in_local_call {
+            true => judgement.without_refutation(),
+            false => judgement,
+        }
+    }
+
+    fn get(&self, register: Register) -> AbstractValue {
+        self.state.get(number(register))
+    }
+
+    fn load(&self, register: Register, offset: i64) -> AbstractValue {
+        self.state.stack.load(self.get(register).plus(offset).into()).into()
+    }
+
+    /// The value of a frame's CFA.
+    fn cfa(&self, cfa: Cfa) -> AbstractValue {
+        match cfa {
+            Cfa::RegisterOffset { register, offset } => self.get(register).plus(offset),
+            Cfa::Dereference { register, offset } => self.load(register, offset),
+            Cfa::Expression(_) | Cfa::Undefined => AbstractValue::Unknown,
+        }
+    }
+
+    /// The lowest distance from the CFA at which the caller's FP may point to its own frame, which is above the CFA.
+    fn lowest_caller_fp(&self) -> i32 {
+        Machine::of(self.abi).map_or(0, |machine| machine.lowest_caller_fp)
+    }
+
+    /// Whether a value is the return address, signed or not.
+    fn is_ra(&self, value: AbstractValue) -> bool {
+        matches!(value, AbstractValue::Signed(_))
+            || value == AbstractValue::Entry(number(self.abi.ra()))
+    }
+
+    /// What a rule for a register recovers; `distance` is that of the frame's CFA from the true one, in bytes.
+    fn recovered(&self, register: Register, rule: Recovery, distance: i64) -> Recovered {
+        let wanted: RegisterNumber = number(register);
+        let value = match rule {
+            Recovery::Unchanged => self.get(register),
+            Recovery::AtCfa(offset) => {
+                let offset = offset.checked_add(distance).and_then(|o| i32::try_from(o).ok());
+                let Some(offset) = offset else { return Recovered::Something };
+                if !self.state.protects(AbstractValue::cfa(offset).into()) {
+                    return Recovered::SomethingElse;
+                }
+                match self.state.stack.load(AbstractValue::cfa(offset).into()).into() {
+                    AbstractValue::Unknown if self.state.stack.cannot_hold(wanted, offset) => {
+                        return Recovered::SomethingElse;
+                    }
+                    value => value,
+                }
+            }
+            Recovery::CfaOffset(offset) => AbstractValue::CFA.plus(distance).plus(offset),
+            Recovery::AtRegister { register, offset }
+                if !self.state.protects(self.get(register).plus(offset).into()) =>
+            {
+                return Recovered::SomethingElse;
+            }
+            Recovery::AtRegister { register, offset } => self.load(register, offset),
+            Recovery::RegisterOffset { register, offset } => self.get(register).plus(offset),
+            Recovery::AtExpression(_) | Recovery::Expression(_) | Recovery::Undefined => {
+                AbstractValue::Unknown
+            }
+        };
+        match value {
+            AbstractValue::Address(BasedAddress { base: Base::Cfa, offset })
+                if register == self.abi.fp() && offset >= self.lowest_caller_fp() =>
+            {
+                Recovered::Something
+            }
+            // The function returns elsewhere on purpose (`longjmp`, `__builtin_eh_return`): that is its caller.
+            _ if register == self.abi.ra()
+                && !self.is_ra(value)
+                && self.state.stack.has_replaced_ra(wanted) =>
+            {
+                Recovered::Something
+            }
+            // In the outermost frame, registers of the caller are zero (AMD64 psABI 3.4.1, AAPCS64 6.4.6).
+            AbstractValue::Constant(0) => Recovered::Something,
+            // What was loaded from elsewhere may be anything, also the value wanted.
+            AbstractValue::Unknown
+            | AbstractValue::AtMost(_)
+            | AbstractValue::ScaledIndex(_)
+            | AbstractValue::Element(_)
+            | AbstractValue::Target(_) => Recovered::Something,
+            known => Recovered::Value(known),
+        }
+    }
+}
+
+const KEYS: [Key; 2] = [Key::A, Key::B];
+
+/// What a rule recovers, beside the value wanted.
+#[derive(Clone, Copy)]
+enum Recovered {
+    Value(AbstractValue),
+    /// Nothing is known about it.
+    Something,
+    /// Certainly not the value wanted, or a place that may be overwritten at any time.
+    SomethingElse,
+}
+
+impl Recovered {
+    /// The truth of the rule, if the value is not the one wanted.
+    const fn truth(self) -> Truth {
+        match self {
+            Recovered::Something => Truth::Unknown,
+            Recovered::Value(_) | Recovered::SomethingElse => Truth::Refuted,
+        }
+    }
+}
+
+const fn truth(is_true: bool) -> Truth {
+    if is_true { Truth::Proven } else { Truth::Refuted }
+}
