@@ -79,7 +79,7 @@ pub struct KnownFrame<'r> {
 }
 
 impl KnownFrame<'static> {
-    /// What machine code says, with the names that registers have on a machine.
+    /// What machine code proves, with the names that registers have on a machine.
     #[must_use]
     pub fn new(abi: Abi, row: &ProvenRow) -> KnownFrame<'static> {
         let recovery = |rule: Recovery| Named(abi, rule).to_string().into();
