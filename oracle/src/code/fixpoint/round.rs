@@ -97,7 +97,7 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
         let Analysis { blocks, graph, tables, abi, .. } = &mut *self.analysis;
         blocks.resize_with(graph.block_count(), || None);
         tables.clear();
-        let mut entry = AbstractState::entry(*abi, self.context.machine());
+        let mut entry = AbstractState::entry(*abi, self.context.conventions());
         if self.context.is_kernel() {
             entry.red_zone = 0;
         }
