@@ -34,7 +34,7 @@
 //! | Replay | The pass over the fixpoint, which derives the state before each instruction from that of its block, and finds the instruction that made a frame what it is | `fixpoint/replay.rs`, `fixpoint/provenance.rs` |
 //! | Judgement | Which row a state proves, and which rows it refutes | `judgement.rs`, `function.rs` |
 //! | Budget | Blocks that may be executed for a file, a function and a round, so that time is linear in the file's size. Beyond it nothing is claimed | `budget.rs` |
-//! | Machines | Decoders, semantics and conventions | `machine.rs`, `amd64/`, `aarch64/` |
+//! | Machines | Decoders, semantics and conventions | `machine.rs`, `conventions.rs`, `amd64/`, `aarch64/` |
 //! | Memory | What is used again from function to function; it changes no result | `workspace.rs`, `scratch.rs` |
 //!
 //! The analysis relies on assumptions. Those of the first kind are checked while it runs. Each edge says on which it
@@ -66,6 +66,7 @@ mod block;
 mod budget;
 mod calls;
 mod context;
+mod conventions;
 mod cross_references;
 mod effect;
 mod fixpoint;
@@ -91,8 +92,9 @@ mod worklist;
 mod workspace;
 
 pub use amd64::instruction_length as amd64_instruction_length;
+pub use budget::LARGEST_FUNCTION;
 pub use function::Function;
 pub(crate) use judgement::{FrameView, WatchedRegisters};
 pub use judgement::{Judgement, KnownFacts, ProvenRow, Truth};
-pub use program::{LARGEST_FUNCTION, Program};
+pub use program::Program;
 pub use workspace::Workspace;

@@ -8,7 +8,7 @@ use disarm64::{InsnOpcode, InsnOperand};
 use disarm64_defn::InsnClass;
 
 use super::effect::{Condition, ControlFlow, Decoder, Effect, Preview, RegisterNumber};
-pub(super) use conventions::MACHINE;
+pub(super) use conventions::CONVENTIONS;
 
 /// The stack pointer. As an operand, the number means SP or zero, depending on the instruction.
 const SP: RegisterNumber = 31;

@@ -10,7 +10,7 @@ use iced_x86::{
 use super::effect::{
     Condition, ControlFlow, Decoder, Effect, NO_REGISTER, Preview, RegisterNumber, SCRATCH,
 };
-pub(super) use conventions::MACHINE;
+pub(super) use conventions::CONVENTIONS;
 use semantics::{Semantics, jump_target};
 
 /// The registers that a call may change (psABI 3.2.1): RAX, RDX, RCX, RSI, RDI, R8 to R11.

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::program::LARGEST_FUNCTION;
+/// The maximum size in bytes of a function that is examined.
+pub const LARGEST_FUNCTION: u64 = 1 << 20;
 
 /// The maximum number of blocks that are executed for each byte of a file's code. Compilers' code needs less than one for two
 /// bytes, if each function is examined once.

@@ -2,8 +2,8 @@
 
 use sframe_validator::Abi;
 
+use super::conventions::Conventions;
 use super::effect::{ControlFlow, Effect};
-use super::machine::Machine;
 use crate::cfi::LandingPad;
 
 /// A contiguous piece of a function's code: compilers put what is rarely executed elsewhere.
@@ -75,7 +75,7 @@ impl Exceptions {
 /// What an analysis may ask of the file.
 pub(super) trait FileContext<'c> {
     fn abi(&self) -> Abi;
-    fn machine(&self) -> &'static Machine;
+    fn conventions(&self) -> &'static Conventions;
     /// `size` bytes of the file at an address.
     fn read(&self, address: u64, size: usize) -> Option<&'c [u8]>;
     /// The lowest address after this one that an instruction of the file refers to.

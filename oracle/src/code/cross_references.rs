@@ -81,7 +81,7 @@ impl CrossReferences {
     pub(super) fn of(
         image: &Image<'_>,
         entries: Vec<CodeAddress>,
-        machine: &Machine,
+        machine: Machine,
     ) -> CrossReferences {
         CrossReferences::in_groups(GROUP, image, entries, machine)
     }
@@ -91,7 +91,7 @@ impl CrossReferences {
         size: usize,
         image: &Image<'_>,
         entries: Vec<CodeAddress>,
-        machine: &Machine,
+        machine: Machine,
     ) -> CrossReferences {
         let count = image.functions().len();
         let groups = (0..count.div_ceil(size)).into_par_iter().map(|group| {
@@ -413,7 +413,12 @@ mod tests {
             let Some(machine) = elf.abi().and_then(Machine::of) else { continue };
             let cfi = Cfi::load_all(&elf).expect("readable");
             let functions = function_bounds::functions(&elf, &[], &cfi);
-            let image = Image::of(Cow::Borrowed(&elf), Cow::Borrowed(&cfi), functions, machine);
+            let image = Image::of(
+                Cow::Borrowed(&elf),
+                Cow::Borrowed(&cfi),
+                functions,
+                machine.conventions(),
+            );
             let scan = |size| CrossReferences::in_groups(size, &image, Vec::new(), machine);
             let one_by_one = scan(1);
             assert_eq!(one_by_one, scan(usize::MAX), "{}", path.display());

@@ -88,18 +88,18 @@ impl<'c> Analysis<'c> {
         scratch: &mut ScratchBuffers,
     ) -> Analysis<'c> {
         let mut analysis = Analysis::within(scratch.take(), context.abi());
-        let mut places: Vec<u64> = entries.iter().map(|entry| entry.address).collect();
+        let mut addresses: Vec<u64> = entries.iter().map(|entry| entry.address).collect();
         let mut progress = Progress::new(entries);
         analysis.graph.add_fragment(fragment, context);
         for _ in 0..MAX_ROUNDS {
-            for place in places.drain(..) {
-                analysis.graph.discover(place, decoder, context);
+            for address in addresses.drain(..) {
+                analysis.graph.discover(address, decoder, context);
             }
             let worklist = scratch.worklist();
             let round = Round::new(&mut analysis, &mut progress, worklist, context);
             let Some(discovery) = round.execute() else { break };
-            let Discovery { fragments, places: found, is_refuted } = discovery;
-            if found.is_empty() && fragments.is_empty() && !is_refuted {
+            let Discovery { fragments, undecoded, is_refuted } = discovery;
+            if undecoded.is_empty() && fragments.is_empty() && !is_refuted {
                 if progress.unknown_jumps.is_empty() || analysis.is_open {
                     analysis.order = analysis.reached(&progress);
                     break;
@@ -111,19 +111,19 @@ impl<'c> Analysis<'c> {
             if is_refuted || progress.has_unusual_entry || !progress.unknown_jumps.is_empty() {
                 analysis.blocks.clear();
             }
-            for place in &fragments {
-                analysis.graph.absorb(*place, context);
+            for fragment in &fragments {
+                analysis.graph.absorb(*fragment, context);
             }
-            places = [fragments, found].concat();
+            addresses = [fragments, undecoded].concat();
         }
         analysis
     }
 
     /// An analysis of no code yet, in buffers that are empty.
-    fn within(AnalysisBuffers { lists, blocks }: AnalysisBuffers, abi: Abi) -> Analysis<'c> {
+    fn within(AnalysisBuffers { graph, blocks }: AnalysisBuffers, abi: Abi) -> Analysis<'c> {
         Analysis {
             abi,
-            graph: ControlFlowGraph::within(lists),
+            graph: ControlFlowGraph::within(graph),
             tables: JumpTables::default(),
             blocks,
             tail_calls: BTreeSet::new(),
@@ -134,7 +134,7 @@ impl<'c> Analysis<'c> {
 
     /// The buffers of an analysis that is no longer needed.
     pub(super) fn into_buffers(self) -> AnalysisBuffers {
-        AnalysisBuffers { lists: self.graph.into_buffers(), blocks: self.blocks }
+        AnalysisBuffers { graph: self.graph.into_buffers(), blocks: self.blocks }
     }
 
     /// Whether the function has a tail call to an address.

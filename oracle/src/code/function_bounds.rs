@@ -4,7 +4,7 @@ use sframe_validator::Section;
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
 
-use super::machine::Machine;
+use super::conventions::Conventions;
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
 
@@ -61,11 +61,11 @@ pub(super) fn named(elf: &Elf<'_>) -> Vec<CodeAddress> {
 }
 
 /// The addresses of a linker's stubs, ordered, apart from the first ones, to which the others jump.
-pub(super) fn stubs(elf: &Elf<'_>, machine: &Machine) -> Vec<u64> {
+pub(super) fn stubs(elf: &Elf<'_>, conventions: &Conventions) -> Vec<u64> {
     const STUB: u64 = 16;
     let mut starts = Vec::new();
     for section in elf.code_sections().filter(|section| section.is_stubs()) {
-        let first = if section.name.bytes() == b".plt" { machine.plt_header } else { 0 };
+        let first = if section.name.bytes() == b".plt" { conventions.plt_header } else { 0 };
         let size = if section.entry_size == 8 { 8 } else { STUB };
         let stubs = (first / size..section.size / size).map(|number| number * size);
         starts.extend(stubs.filter_map(|offset| section.address.checked_add(offset)));

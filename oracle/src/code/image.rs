@@ -8,9 +8,9 @@ use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
 
 use super::address_set::AddressSet;
 use super::context::{Exceptions, Fragment};
+use super::conventions::Conventions;
 use super::effect::{ControlFlow, Effect, Preview};
 use super::jump_table::number_of;
-use super::machine::Machine;
 use super::relocation::CodeRelocations;
 use crate::cfi::{Cfi, Fde, LandingPad, RowContext};
 use crate::witness::CodeRange;
@@ -47,9 +47,9 @@ impl<'e> Image<'e> {
         elf: Cow<'e, Elf<'e>>,
         cfi: Cow<'e, [Cfi<'e>]>,
         functions: Vec<CodeRange>,
-        machine: &Machine,
+        conventions: &Conventions,
     ) -> Image<'e> {
-        let relocations = CodeRelocations::of(&elf, machine);
+        let relocations = CodeRelocations::of(&elf, conventions);
         let functions = if relocations.is_some() { functions } else { Vec::new() };
         let relocations = relocations.unwrap_or_default();
         let bases = if elf.kind() == ElfKind::Relocatable { bases(&elf) } else { Vec::new() };

@@ -274,7 +274,7 @@ impl KnownFacts<'_> {
 
     /// The lowest distance from the CFA at which the caller's FP may point to its own frame, which is above the CFA.
     fn lowest_caller_fp(&self) -> i32 {
-        Machine::of(self.abi).map_or(0, |machine| machine.lowest_caller_fp)
+        Machine::of(self.abi).map_or(0, |machine| machine.conventions().lowest_caller_fp)
     }
 
     /// Whether a value is the return address, signed or not.

@@ -8,9 +8,9 @@ use sframe_validator::elf::Elf;
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Abi, Endian, Section};
 
-use super::amd64;
-use super::budget::Budget;
+use super::budget::{Budget, LARGEST_FUNCTION};
 use super::context::{Entry, EntryKind, Exceptions, FileContext, Fragment};
+use super::conventions::Conventions;
 use super::cross_references::CrossReferences;
 use super::effect::{ControlFlow, Decoder, Effect};
 use super::fixpoint::Analysis;
@@ -24,8 +24,6 @@ use super::workspace::Workspace;
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
 
-/// The maximum size in bytes of a function that is examined.
-pub const LARGEST_FUNCTION: u64 = 1 << 20;
 /// The maximum number of functions with jumps into a function that are analysed together with it.
 const MAX_CALLERS: usize = 8;
 
@@ -33,7 +31,7 @@ const MAX_CALLERS: usize = 8;
 #[derive(Debug)]
 pub struct Program<'e> {
     abi: Abi,
-    machine: &'static Machine,
+    machine: Machine,
     image: Image<'e>,
     /// The places that have the name of a function, ordered.
     named: Vec<CodeAddress>,
@@ -76,10 +74,10 @@ impl<'e> Program<'e> {
         let functions = function_bounds::functions(&elf, sections, &cfi);
         let named = function_bounds::named(&elf);
         // A file without functions has no code of another machine.
-        let machine = Machine::of(abi).or(functions.is_empty().then_some(&amd64::MACHINE))?;
-        let stubs = function_bounds::stubs(&elf, machine);
+        let machine = Machine::of(abi).or(functions.is_empty().then_some(Machine::Amd64))?;
+        let stubs = function_bounds::stubs(&elf, machine.conventions());
         let entries = stubs.iter().copied().map(CodeAddress::absolute).collect();
-        let image = Image::of(elf, cfi, functions, machine);
+        let image = Image::of(elf, cfi, functions, machine.conventions());
         let references = CrossReferences::of(&image, entries, machine);
         let bytes = image.functions().iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
         let budget = Budget::of(bytes);
@@ -87,7 +85,7 @@ impl<'e> Program<'e> {
         Some(Program { abi, machine, image, named, references, stubs, summaries, budget })
     }
 
-    pub(super) const fn machine(&self) -> &'static Machine {
+    pub(super) const fn machine(&self) -> Machine {
         self.machine
     }
 
@@ -327,8 +325,8 @@ impl<'e> FileContext<'e> for FunctionContext<'_, 'e> {
         self.program.abi
     }
 
-    fn machine(&self) -> &'static Machine {
-        self.program.machine
+    fn conventions(&self) -> &'static Conventions {
+        self.program.machine.conventions()
     }
 
     fn read(&self, address: u64, size: usize) -> Option<&'e [u8]> {

@@ -4,38 +4,19 @@
 mod conventions;
 mod data;
 mod operand;
+mod target;
 
 use sframe_validator::elf::{Elf, ElfKind, Relocation, RelocationTable};
 use sframe_validator::unwind::CodeAddress;
 
+use super::conventions::Conventions;
 use super::effect::{Condition, ControlFlow};
-use super::machine::Machine;
 use data::DataRelocations;
+pub(super) use target::{FIELD, RelocationTarget};
 
-/// The size of a relocated field of AMD64, in bytes.
-pub(super) const FIELD: u64 = 4;
 /// The number of bytes of a file for each relocation that is read. Those with few bytes (CREL) have about 5. Many headers that
 /// lead to the same bytes must not multiply the work.
 const BYTES_PER_RELOCATION: usize = 4;
-
-/// What a relocated field of an instruction refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RelocationTarget {
-    /// A place in the same file, given by its distance from the instruction.
-    Place(CodeAddress),
-    /// The address of a place in the same file.
-    Address(CodeAddress),
-    /// The page of 4 KiB that contains a place in the same file (AArch64).
-    Page(CodeAddress),
-    /// The offset of a place in the same file from its page (AArch64).
-    InPage(CodeAddress),
-    /// A place in the caller: a jump to the Linux kernel's `__x86_return_thunk` is a return.
-    Return,
-    /// A function that does not return.
-    NoReturn,
-    /// Something in another file, or by way of a table.
-    Elsewhere,
-}
 
 /// The relocations of a file's code, and of the data that it refers to.
 #[derive(Debug, Default)]
@@ -53,7 +34,7 @@ pub(super) struct CodeRelocations {
 impl CodeRelocations {
     /// The relocations of a relocatable object; nothing for other files. `None` if they cannot be read, or are more than its
     /// size allows: nothing is certain about the code then.
-    pub(super) fn of(elf: &Elf<'_>, machine: &Machine) -> Option<CodeRelocations> {
+    pub(super) fn of(elf: &Elf<'_>, conventions: &Conventions) -> Option<CodeRelocations> {
         let mut found = CodeRelocations::default();
         if elf.kind() != ElfKind::Relocatable {
             return Some(found);
@@ -63,13 +44,13 @@ impl CodeRelocations {
             let place = |address| CodeAddress { section: section.index, address };
             let relocations = load(elf, section.index, &mut room)?;
             let fields =
-                relocations.iter().map(|r| (place(r.offset), (machine.relocation_target)(r)));
+                relocations.iter().map(|r| (place(r.offset), (conventions.relocation_target)(r)));
             found.fields.extend(fields);
         }
         found.fields.sort_by_key(|(place, _)| *place);
         let places = found.fields.iter().filter_map(|(_, target)| target.place());
         found.data = DataRelocations::of(elf, places, &mut room)?;
-        found.add_conventions(elf, machine);
+        found.add_conventions(elf, conventions);
         Some(found)
     }
 
@@ -153,19 +134,4 @@ fn load(elf: &Elf<'_>, section: u32, room: &mut usize) -> Option<Vec<Relocation>
     let table = RelocationTable::load(elf, section).ok().filter(|it| it.without_addend == 0)?;
     *room = room.checked_sub(table.relocations.len())?;
     Some(table.relocations)
-}
-
-impl RelocationTarget {
-    /// The place in the same file that is referred to.
-    const fn place(self) -> Option<CodeAddress> {
-        match self {
-            RelocationTarget::Place(to)
-            | RelocationTarget::Address(to)
-            | RelocationTarget::Page(to)
-            | RelocationTarget::InPage(to) => Some(to),
-            RelocationTarget::Return | RelocationTarget::NoReturn | RelocationTarget::Elsewhere => {
-                None
-            }
-        }
-    }
 }

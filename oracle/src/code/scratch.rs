@@ -17,14 +17,14 @@ pub(super) struct ScratchBuffers {
     worklist: Worklist,
 }
 
-/// The memory of an analysis.
+/// The memory of one analysis.
 #[derive(Default)]
 pub(super) struct AnalysisBuffers {
-    pub(super) lists: GraphBuffers,
+    pub(super) graph: GraphBuffers,
     pub(super) blocks: Vec<Option<Block>>,
 }
 
-/// The instructions of a function.
+/// The memory of a control-flow graph.
 #[derive(Debug, Default)]
 pub(super) struct GraphBuffers {
     /// For each byte, the instruction that starts there.
@@ -49,13 +49,13 @@ impl ScratchBuffers {
 
     /// Keeps buffers for the next function.
     pub(super) fn keep(&mut self, mut buffers: AnalysisBuffers) {
-        if self.spare.len() >= MAX_SPARE || buffers.lists.index.capacity() > MAX_BYTES {
+        if self.spare.len() >= MAX_SPARE || buffers.graph.index.capacity() > MAX_BYTES {
             return;
         }
-        buffers.lists.index.clear();
-        buffers.lists.steps.clear();
-        buffers.lists.effects.clear();
-        buffers.lists.blocks.clear();
+        buffers.graph.index.clear();
+        buffers.graph.steps.clear();
+        buffers.graph.effects.clear();
+        buffers.graph.blocks.clear();
         buffers.blocks.clear();
         self.spare.push(buffers);
     }

@@ -4,8 +4,8 @@ mod transfer;
 
 use sframe_validator::Abi;
 
+use super::conventions::Conventions;
 use super::effect::{NO_REGISTER, REGISTERS, RegisterNumber, RegisterSet};
-use super::machine::Machine;
 use super::stack::AbstractStack;
 use super::value::{AbstractValue, Base, BasedAddress, PackedValue};
 
@@ -55,10 +55,10 @@ pub(super) fn number(register: sframe_validator::unwind::Register) -> RegisterNu
 
 impl AbstractState {
     /// The state at the entry of a function. On AMD64 the return address is on top of the stack (psABI 3.2.2).
-    pub(super) fn entry(abi: Abi, machine: &Machine) -> AbstractState {
+    pub(super) fn entry(abi: Abi, conventions: &Conventions) -> AbstractState {
         let (mut registers, mut known) =
             ([PackedValue::UNKNOWN; REGISTERS], RegisterSet::default());
-        for (number, value) in (0..machine.general_registers).zip(&mut registers) {
+        for (number, value) in (0..conventions.general_registers).zip(&mut registers) {
             *value = AbstractValue::Entry(number).into();
             known = known.with(RegisterSet::of(number));
         }
@@ -73,7 +73,7 @@ impl AbstractState {
             sp,
             ra,
             frame,
-            red_zone: machine.red_zone,
+            red_zone: conventions.red_zone,
             registers,
             known,
             written,

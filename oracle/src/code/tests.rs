@@ -19,6 +19,7 @@ use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
 use super::amd64::Amd64;
 use super::context::{Entry, EntryKind, Exceptions, FileContext, Fragment};
+use super::conventions::Conventions;
 use super::effect::{ControlFlow, Decoder, Effect, RegisterSet};
 use super::fixpoint::{Analysis, Observer};
 use super::judgement::{KnownFacts, Truth};
@@ -50,8 +51,8 @@ impl<'c> FileContext<'c> for Alone<'c> {
         self.abi.unwrap_or(Abi::Amd64)
     }
 
-    fn machine(&self) -> &'static Machine {
-        Machine::of(self.abi()).expect("a machine whose code is examined")
+    fn conventions(&self) -> &'static Conventions {
+        conventions(self.abi())
     }
 
     fn is_kernel(&self) -> bool {
@@ -102,9 +103,13 @@ impl<'c> FileContext<'c> for Alone<'c> {
     }
 }
 
+fn conventions(abi: Abi) -> &'static Conventions {
+    Machine::of(abi).expect("a machine whose code is examined").conventions()
+}
+
 /// The state at the entry of a function.
 fn entry(abi: Abi) -> AbstractState {
-    AbstractState::entry(abi, Machine::of(abi).expect("a machine whose code is examined"))
+    AbstractState::entry(abi, conventions(abi))
 }
 
 /// The analysis of a function at 0x1000 that is entered in these ways.

@@ -2,10 +2,10 @@
 
 use sframe_validator::elf::Relocation;
 
-use crate::code::machine::{Instructions, Machine};
+use crate::code::conventions::Conventions;
 use crate::code::relocation::RelocationTarget;
 
-pub(in crate::code) static MACHINE: Machine = Machine {
+pub(in crate::code) static CONVENTIONS: Conventions = Conventions {
     general_registers: 32,
     // There is none (AAPCS64 6.4.5.1).
     red_zone: 0,
@@ -14,7 +14,6 @@ pub(in crate::code) static MACHINE: Machine = Machine {
     plt_header: 32,
     kernel_warning: None,
     relocation_target,
-    instructions: Instructions::Aarch64,
 };
 
 fn relocation_target(relocation: &Relocation) -> RelocationTarget {

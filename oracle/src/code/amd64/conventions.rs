@@ -3,10 +3,10 @@
 use sframe_validator::elf::Relocation;
 use sframe_validator::unwind::CodeAddress;
 
-use crate::code::machine::{Instructions, Machine};
+use crate::code::conventions::Conventions;
 use crate::code::relocation::{FIELD, RelocationTarget};
 
-pub(in crate::code) static MACHINE: Machine = Machine {
+pub(in crate::code) static CONVENTIONS: Conventions = Conventions {
     general_registers: 16,
     // psABI 3.2.2.
     red_zone: 128,
@@ -15,7 +15,6 @@ pub(in crate::code) static MACHINE: Machine = Machine {
     // `ud2` (arch/x86/include/asm/bug.h).
     kernel_warning: Some(2),
     relocation_target,
-    instructions: Instructions::Amd64,
 };
 
 fn relocation_target(relocation: &Relocation) -> RelocationTarget {

@@ -8,7 +8,7 @@ use crate::code::step::{NO_INDEX, Step};
 use crate::code::value::AbstractValue;
 use crate::code::worklist::{Assumption, Edge};
 
-impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
+impl<'c, C: FileContext<'c>> Round<'_, 'c, C> {
     /// Follows the edge of a conditional branch, if the state allows that it is taken.
     pub(super) fn follow_branch(
         &mut self,
@@ -47,7 +47,7 @@ impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
             return;
         }
         if graph.contains(to) {
-            self.discovery.places.push(to);
+            self.discovery.undecoded.push(to);
         } else if self.is_tail_call(state) {
             self.analysis.tail_calls.insert(to);
         } else if state.has_frame(self.analysis.abi) {

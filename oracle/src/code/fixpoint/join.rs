@@ -6,7 +6,7 @@ use crate::code::context::FileContext;
 use crate::code::state::AbstractState;
 use crate::code::worklist::{Assumption, Edge};
 
-impl<'c, S: FileContext<'c>> Round<'_, 'c, S> {
+impl<'c, C: FileContext<'c>> Round<'_, 'c, C> {
     /// Follows an edge to a block. In an open function, other code may enter the block as well, with other values in
     /// registers.
     pub(super) fn enter(&mut self, edge: Edge, state: &AbstractState) {

@@ -18,7 +18,7 @@ const MAX_VISITS_PER_BLOCK: usize = 64;
 #[derive(Default)]
 pub(super) struct Discovery {
     /// Targets in the function that are not decoded.
-    pub(super) places: Vec<u64>,
+    pub(super) undecoded: Vec<u64>,
     /// Targets outside of it, of jumps that are no tail calls because the frame still exists: they are fragments of the
     /// function.
     pub(super) fragments: Vec<u64>,
@@ -27,11 +27,11 @@ pub(super) struct Discovery {
 }
 
 /// One round, with what it works on.
-pub(super) struct Round<'r, 'c, S> {
+pub(super) struct Round<'r, 'c, C> {
     pub(super) analysis: &'r mut Analysis<'c>,
     pub(super) progress: &'r mut Progress,
     pub(super) worklist: &'r mut Worklist,
-    pub(super) context: &'r S,
+    pub(super) context: &'r C,
     pub(super) discovery: Discovery,
     /// The indirect jumps whose targets were looked up, and the tables.
     pub(super) resolved: BTreeSet<(u32, u32)>,
@@ -50,17 +50,17 @@ struct Cursor {
 struct Transferred {
     /// The last instruction.
     last: Step,
-    /// Whether one before it has effects.
+    /// Whether one of those after which control goes straight on has effects.
     has_effects: bool,
 }
 
-impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
+impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
     pub(super) fn new(
         analysis: &'r mut Analysis<'c>,
         progress: &'r mut Progress,
         worklist: &'r mut Worklist,
-        context: &'r S,
-    ) -> Round<'r, 'c, S> {
+        context: &'r C,
+    ) -> Round<'r, 'c, C> {
         let (discovery, resolved) = Default::default();
         Round { analysis, progress, worklist, context, discovery, resolved }
     }
@@ -86,8 +86,8 @@ impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
             let Some((edge, state)) = self.worklist.pop_deferred() else { break };
             self.enter(edge, &state);
         }
-        self.discovery.places.sort_unstable();
-        self.discovery.places.dedup();
+        self.discovery.undecoded.sort_unstable();
+        self.discovery.undecoded.dedup();
         self.discovery.is_refuted |= self.refute_returns();
         Some(self.discovery)
     }
@@ -97,7 +97,7 @@ impl<'r, 'c, S: FileContext<'c>> Round<'r, 'c, S> {
         let Analysis { blocks, graph, tables, abi, .. } = &mut *self.analysis;
         blocks.resize_with(graph.block_count(), || None);
         tables.clear();
-        let mut entry = AbstractState::entry(*abi, self.context.machine());
+        let mut entry = AbstractState::entry(*abi, self.context.conventions());
         if self.context.is_kernel() {
             entry.red_zone = 0;
         }

@@ -5,7 +5,7 @@ use sframe_validator::elf::{Elf, ElfSection, RelocationTable};
 use sframe_validator::unwind::CodeAddress;
 
 use super::{CodeRelocations, RelocationTarget};
-use crate::code::machine::Machine;
+use crate::code::conventions::Conventions;
 
 const SHT_RELA: u32 = 4;
 /// The size of an entry of `SHT_RELA` and of a symbol table, in bytes.
@@ -30,10 +30,10 @@ const NO_RETURN: [&[u8]; 12] = [
 
 impl CodeRelocations {
     /// Adds what the names of symbols and the kernel's tables say.
-    pub(super) fn add_conventions(&mut self, elf: &Elf<'_>, machine: &Machine) {
+    pub(super) fn add_conventions(&mut self, elf: &Elf<'_>, conventions: &Conventions) {
         self.name_targets(elf);
         self.add_jump_labels(elf);
-        if let Some(length) = machine.kernel_warning {
+        if let Some(length) = conventions.kernel_warning {
             self.add_warnings(elf, length);
         }
         self.add_alternatives(elf);
