@@ -1,7 +1,7 @@
 //! Names from input in every format: what a file, a symbol or a rule is called is not markup, and no control character.
 //!
-//! The input is a name. It is put in every place of a report that holds text, and so is a fixed hostile one. Each format is
-//! then read by a parser that is not the writer's.
+//! The input is a name. It is put in every place of a report that holds text, and each format is then read by a parser that
+//! is not the writer's.
 
 use std::io;
 
@@ -36,14 +36,12 @@ const WORDS: [&str; 12] = [
 /// Panics if a parser does not accept an output, or finds markup or control characters of a name in it.
 pub fn run(data: &[u8]) {
     let name = String::from_utf8_lossy(data);
-    for name in [HOSTILE, &name] {
-        let records: Vec<String> = BEFORE.lines().filter_map(|line| with(line, name)).collect();
-        let records = records.iter().map(|line| Record::parse(line).expect("a record"));
-        let records: Vec<Record<'_>> = records.collect();
-        show(&records);
-        compare(&records, name);
-        pieces(name);
-    }
+    let records: Vec<String> = BEFORE.lines().filter_map(|line| with(line, &name)).collect();
+    let records = records.iter().map(|line| Record::parse(line).expect("a record"));
+    let records: Vec<Record<'_>> = records.collect();
+    show(&records);
+    compare(&records, &name);
+    pieces(&name);
 }
 
 /// A record of the report with `name` in all its texts.

@@ -387,7 +387,7 @@ pub(super) fn table(finding: &FindingChange) -> Vec<String> {
     let cells = |line: &TableLine| -> [String; 4] {
         let frame = &line.frame;
         let texts = [&line.start, &frame.cfa, &frame.signed_ra(), &frame.fp];
-        texts.map(|text| printable(text))
+        texts.map(printable)
     };
     let title = ["PC", "CFA", "RA", "FP"].map(str::to_owned);
     let rows: Vec<[String; 4]> =
