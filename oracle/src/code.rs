@@ -38,7 +38,7 @@
 //! | Memory | What is used again from function to function; it changes no result | `workspace.rs`, `scratch.rs` |
 //!
 //! The analysis relies on assumptions. Those of the first kind are checked while it runs. Each edge says on which it
-//! relies ([`Assumption`](worklist::Assumption)). Where edges meet whose stack pointers contradict each other, the less
+//! relies (`worklist::Assumption`). Where edges meet whose stack pointers contradict each other, the less
 //! certain assumption falls, and the function is analysed anew:
 //!
 //! - An address is an entry, although nothing is known to call it.
