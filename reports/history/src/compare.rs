@@ -115,9 +115,9 @@ impl Comparison {
         let lints = [&old_files, &new_files].map(|files| files.iter().any(File::has_lints));
         let context = Context { strings: &strings, lints_in_one: lints[0] != lints[1] };
         let pairs = pairs::pair(&old_files, &new_files, &strings);
-        let mut sums = Sums::default();
+        let mut sums = Sums::new(&strings);
         for (old, new, how) in &pairs.matched {
-            sums.pair(old, new, *how, outcome::of_pair(old, new, *how, context), &strings);
+            sums.pair(old, new, *how, outcome::of_pair(old, new, *how, context));
         }
         // A file missing from a scan did not exist, provided that scan could have seen it.
         let known = |single: &Single<'_>, other: &Scan, unread: &Unread| {
@@ -127,13 +127,13 @@ impl Comparison {
         for single in &pairs.old {
             let known = known(single, &new, &unread);
             let outcome = outcome::of_single(Some(single.file), None, known, context);
-            sums.single(single.file, When::Old, known, outcome, &strings);
+            sums.single(single.file, When::Old, known, outcome);
         }
         let unread = Unread::of(&old_files, &strings);
         for single in &pairs.new {
             let known = known(single, &old, &unread);
             let outcome = outcome::of_single(None, Some(single.file), known, context);
-            sums.single(single.file, When::New, known, outcome, &strings);
+            sums.single(single.file, When::New, known, outcome);
         }
         sums.finish(old, new, context.lints_in_one)
     }

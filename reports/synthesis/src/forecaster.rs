@@ -210,9 +210,8 @@ impl<'s, 'e, 'c> Making<'s, 'e, 'c> {
         let size = u32::try_from(fde.size()).unwrap_or(u32::MAX);
         if let Some(shape) = &outcome.shape {
             let mut measured = shape.measured;
-            let (hash, last) = starts.of(shape);
-            let width = FreType::for_start(if shape.by_size { size } else { last }).width();
-            measured.starts = measured.rows * width as u64;
+            let (hash, width) = starts.of(shape, size);
+            measured.starts = measured.rows * width;
             self.tally.add_shape(size, shape, &measured, hash);
         }
     }
@@ -224,22 +223,23 @@ struct Starts<'p> {
     /// Where the function's advances arrive.
     places: &'p [u32],
     /// The latest result, which nearly always fits the next encoding.
-    latest: Option<(crate::patterns::Span, (u64, u32))>,
+    latest: Option<(crate::patterns::Span, (u64, u64))>,
 }
 
 impl Starts<'_> {
-    /// A hash of the starts, and the last one.
-    fn of(&mut self, shape: &Shape) -> (u64, u32) {
+    /// A hash of the starts, and the width of their fields in bytes, in a function of `size` bytes.
+    fn of(&mut self, shape: &Shape, size: u32) -> (u64, u64) {
+        let place = |index: &u16| self.places.get(usize::from(*index)).copied().unwrap_or(0);
+        let starts = self.patterns.starts(shape.starts);
+        let greatest = if shape.by_size { size } else { starts.last().map_or(0, place) };
+        let width = FreType::for_start(greatest).width() as u64;
         if let Some((span, result)) = self.latest
-            && span == shape.starts
+            && (span, width) == (shape.starts, result.1)
         {
             return result;
         }
-        let place = |index: &u16| self.places.get(usize::from(*index)).copied().unwrap_or(0);
-        let starts = self.patterns.starts(shape.starts);
-        let hash = hash_starts(starts.iter().map(|index| place(index).into()));
-        let result = (hash, starts.last().map_or(0, place));
-        self.latest = Some((shape.starts, result));
-        result
+        let hash = hash_starts(starts.iter().map(|index| place(index).into()), width);
+        self.latest = Some((shape.starts, (hash, width)));
+        (hash, width)
     }
 }

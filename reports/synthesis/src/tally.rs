@@ -41,9 +41,10 @@ impl Tally {
     /// Adds a function. Returns the hash of its frames.
     pub(crate) fn add(&mut self, function: &Function, measured: &Measured) -> u64 {
         let starts = function.rows.iter().map(|row| row.start.wrapping_sub(function.start.address));
+        let width = measured.starts.checked_div(measured.rows).unwrap_or(0);
         let frames = hash_frames(function);
         let block = Block {
-            starts: hash_starts(starts),
+            starts: hash_starts(starts, width),
             frames,
             signal: function.signal,
             pauth_key_b: function.pauth_key_b,
@@ -140,10 +141,13 @@ impl Block {
     }
 }
 
-/// A hash of the starts of rows.
-pub(crate) fn hash_starts(starts: impl Iterator<Item = u64>) -> u64 {
+/// A hash of the starts of rows, as they are stored in fields of `width` bytes. A field whose width goes by the function's size
+/// has no room for the upper bytes of a start after the function's end.
+pub(crate) fn hash_starts(starts: impl Iterator<Item = u64>, width: u64) -> u64 {
     let mut hasher = Mixer::default();
-    starts.for_each(|start| hasher.write_u64(start));
+    let bits = u32::try_from(width.saturating_mul(8)).unwrap_or(u64::BITS);
+    let unused = u64::BITS.saturating_sub(bits);
+    starts.for_each(|start| hasher.write_u64(start.wrapping_shl(unused)));
     hasher.finish()
 }
 

@@ -25,8 +25,8 @@ pub(super) const MOST_RULES: usize = 10_000;
 const OTHER_RULES: &str = "other rules";
 
 /// Sums that grow as files are added.
-#[derive(Default)]
-pub(super) struct Sums {
+pub(super) struct Sums<'s> {
+    strings: &'s Strings,
     summary: Summary,
     rules: BTreeMap<(Severity, String), RuleChange>,
     /// The files with changes; the worst of them, once there are too many.
@@ -115,49 +115,52 @@ impl Files {
     }
 }
 
-impl Sums {
+impl<'s> Sums<'s> {
+    /// The sums of no files. `strings` has the texts of those that will be added.
+    pub(super) fn new(strings: &'s Strings) -> Sums<'s> {
+        Sums {
+            strings,
+            summary: Summary::default(),
+            rules: BTreeMap::new(),
+            files: Vec::new(),
+            more_files: 0,
+            is_worse: false,
+            has_undecided: false,
+            packages: BTreeMap::new(),
+            loose: Missing::default(),
+            sections: BTreeMap::new(),
+            producers: ByProducers::new(),
+        }
+    }
+
     /// Adds a file that is in both scans.
-    pub(super) fn pair(
-        &mut self,
-        old: &File,
-        new: &File,
-        how: Matched,
-        outcome: Outcome,
-        strings: &Strings,
-    ) {
+    pub(super) fn pair(&mut self, old: &File, new: &File, how: Matched, outcome: Outcome) {
         self.summary.matched += 1;
         self.summary.renamed += u64::from(how != Matched::Name);
-        self.old_file(old, &outcome, strings);
-        self.coverage(old, new, &outcome.change, strings);
-        self.share(old, When::Old, true, strings);
-        self.share(new, When::New, true, strings);
-        self.sections(old, new, strings);
-        self.producers(old, new, strings);
-        self.outcome(outcome, strings);
+        self.old_file(old, &outcome);
+        self.coverage(old, new, &outcome.change);
+        self.share(old, When::Old, true);
+        self.share(new, When::New, true);
+        self.sections(old, new);
+        self.producers(old, new);
+        self.outcome(outcome);
     }
 
     /// Adds a file that is only in the scan `when`; `known` states that the other scan certainly did not have it.
-    pub(super) fn single(
-        &mut self,
-        file: &File,
-        when: When,
-        known: bool,
-        outcome: Outcome,
-        strings: &Strings,
-    ) {
-        self.share(file, when, known, strings);
+    pub(super) fn single(&mut self, file: &File, when: When, known: bool, outcome: Outcome) {
+        self.share(file, when, known);
         if when == When::Old {
-            self.old_file(file, &outcome, strings);
+            self.old_file(file, &outcome);
         }
-        self.outcome(outcome, strings);
+        self.outcome(outcome);
     }
 
     /// Adds a file of the old scan to those of its package.
-    fn old_file(&mut self, file: &File, outcome: &Outcome, strings: &Strings) {
+    fn old_file(&mut self, file: &File, outcome: &Outcome) {
         if matches!(file.status, Status::NotElf | Status::Special | Status::Archive) {
             return;
         }
-        let missing = match package(file, strings) {
+        let missing = match package(file, self.strings) {
             Some(name) => &mut self.packages.entry(name).or_default().missing,
             None => &mut self.loose,
         };
@@ -169,15 +172,15 @@ impl Sums {
     }
 
     /// Adds a file to the share of its package.
-    fn share(&mut self, file: &File, when: When, known: bool, strings: &Strings) {
-        let Some(name) = package(file, strings) else { return };
+    fn share(&mut self, file: &File, when: When, known: bool) {
+        let Some(name) = package(file, self.strings) else { return };
         let package = self.packages.entry(name).or_default();
         package.share(file, when);
         package.unknown |= !known;
     }
 
-    fn outcome(&mut self, outcome: Outcome, strings: &Strings) {
-        self.count_rules(&outcome, strings);
+    fn outcome(&mut self, outcome: Outcome) {
+        self.count_rules(&outcome);
         let summary = &mut self.summary;
         let change = &outcome.change;
         match change.became {
@@ -219,11 +222,11 @@ impl Sums {
         self.files.truncate(MOST_FILES);
     }
 
-    fn count_rules(&mut self, outcome: &Outcome, strings: &Strings) {
+    fn count_rules(&mut self, outcome: &Outcome) {
         for rule in &outcome.rules {
             self.summary.undecided = self.summary.undecided.saturating_add(rule.undecided);
             self.summary.missing.add(rule.severity, rule.missing);
-            let mut name = strings.text(rule.rule);
+            let mut name = self.strings.text(rule.rule);
             if self.rules.len() >= MOST_RULES
                 && !self.rules.contains_key(&(rule.severity, name.to_owned()))
             {
@@ -257,7 +260,7 @@ impl Sums {
         }
     }
 
-    fn coverage(&mut self, old: &File, new: &File, change: &FileChange, strings: &Strings) {
+    fn coverage(&mut self, old: &File, new: &File, change: &FileChange) {
         let both = old.status == Status::Checked && new.status == Status::Checked;
         let (was, is) = match &change.coverage {
             Some(coverage) => (coverage.old, coverage.new),
@@ -269,14 +272,16 @@ impl Sums {
         };
         self.summary.described_old.add(&was);
         self.summary.described_new.add(&is);
-        let Some(name) = package(new, strings).or_else(|| package(old, strings)) else { return };
+        let Some(name) = package(new, self.strings).or_else(|| package(old, self.strings)) else {
+            return;
+        };
         let package = self.packages.entry(name).or_default();
         package.changed += u64::from(change.coverage.is_some());
         package.old.add(&was);
         package.new.add(&is);
     }
 
-    fn producers(&mut self, old: &File, new: &File, strings: &Strings) {
+    fn producers(&mut self, old: &File, new: &File) {
         // A scan without producers did not look for them.
         if old.producers == new.producers || old.producers.is_empty() || new.producers.is_empty() {
             return;
@@ -284,25 +289,25 @@ impl Sums {
         let mut kinds: BTreeMap<&str, [Vec<String>; 2]> = BTreeMap::new();
         for (side, file) in [old, new].into_iter().enumerate() {
             for (kind, name) in &file.producers {
-                let names = kinds.entry(strings.text(*kind)).or_default();
+                let names = kinds.entry(self.strings.text(*kind)).or_default();
                 if let Some(names) = names.get_mut(side) {
-                    names.push(strings.text(*name).to_owned());
+                    names.push(self.strings.text(*name).to_owned());
                 }
             }
         }
         for (kind, [was, is]) in kinds.into_iter().filter(|(_, [was, is])| was != is) {
-            self.producers.entry((kind.to_owned(), was, is)).or_default().add(new, strings);
+            self.producers.entry((kind.to_owned(), was, is)).or_default().add(new, self.strings);
         }
     }
 
-    fn sections(&mut self, old: &File, new: &File, strings: &Strings) {
+    fn sections(&mut self, old: &File, new: &File) {
         let Some((was, is)) = old.format.zip(new.format) else { return };
         if was == is && old.section_bytes == new.section_bytes {
             return;
         }
-        let versions = [was, is].map(|format| strings.text(format).to_owned());
+        let versions = [was, is].map(|format| self.strings.text(format).to_owned());
         let sections = self.sections.entry(versions.into()).or_default();
-        sections.files.add(new, strings);
+        sections.files.add(new, self.strings);
         sections.old_bytes = sections.old_bytes.saturating_add(old.section_bytes);
         sections.new_bytes = sections.new_bytes.saturating_add(new.section_bytes);
     }
