@@ -15,42 +15,43 @@ const TOGETHER: u64 = 16 << 30;
 
 /// What the indexes of a repository may still have, decompressed.
 pub(super) struct Room {
-    left: Cell<u64>,
+    /// `None` once an index was left out.
+    left: Cell<Option<u64>>,
 }
 
 impl Default for Room {
     fn default() -> Room {
-        Room { left: Cell::new(TOGETHER) }
+        Room { left: Cell::new(Some(TOGETHER)) }
     }
 }
 
 impl Room {
-    /// Hands the decompressed bytes of an index to `read`, which sees an error once there are more than 512 MiB, or more
-    /// than 16 GiB with the indexes before it.
+    /// Hands the decompressed bytes of an index to `read`, which sees an error once there are more than 512 MiB. An index is
+    /// not read if those before it have left less than that of the 16 GiB.
     pub(super) fn read(
         &self,
         index: impl Read,
         read: impl FnOnce(&mut dyn Read) -> io::Result<()>,
     ) -> io::Result<()> {
-        let before = self.left.get();
-        if before <= INDEX {
-            self.left.set(0);
-            let most = TOGETHER >> 30;
+        let Some(before) = self.left.get().filter(|left| *left >= INDEX) else {
+            self.left.set(None);
+            let (least, most) = (INDEX >> 20, TOGETHER >> 30);
             return Err(other(&format!(
-                "the indexes have more than {most} GiB together, the limit: others are not read"
+                "the indexes before it leave less than {least} MiB of the {most} GiB for all of them: \
+                 the rest is not read"
             )));
-        }
+        };
         unpacked(index, |inner| {
             let mut bounded = Bounded { inner, most: INDEX, left: INDEX };
             let result = read(&mut bounded);
-            self.left.set(before - (INDEX - bounded.left));
+            self.left.set(Some(before - (INDEX - bounded.left)));
             result
         })
     }
 
     /// Whether an index was left out, so that those after it are as well.
     pub(super) fn is_used_up(&self) -> bool {
-        self.left.get() == 0
+        self.left.get().is_none()
     }
 }
 
@@ -103,16 +104,17 @@ mod tests {
 
     #[test]
     fn the_indexes_of_a_repository_have_a_limit_together() {
-        let room = Room { left: Cell::new(INDEX + 35) };
+        let room = Room { left: Cell::new(Some(INDEX + 35)) };
         let read = |bytes: &[u8]| {
             room.read(bytes, |stream| stream.read_to_end(&mut Vec::new()).map(|_| ()))
                 .map_err(|error| error.to_string())
         };
         assert_eq!(read(&[b'x'; 34]), Ok(()));
-        assert_eq!(room.left.get(), INDEX + 1);
-        assert_eq!(read(b"x"), Ok(()));
+        assert_eq!(room.left.get(), Some(INDEX + 1));
+        assert_eq!(read(b"xx"), Ok(()));
         assert!(!room.is_used_up());
-        let why = "the indexes have more than 16 GiB together, the limit: others are not read";
+        let why = "the indexes before it leave less than 512 MiB of the 16 GiB for all of them: \
+                   the rest is not read";
         assert_eq!(read(b"x"), Err(why.to_owned()));
         assert!(room.is_used_up());
     }
