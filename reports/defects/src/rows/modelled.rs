@@ -53,6 +53,8 @@ struct Piece {
     cfi: Option<Frame>,
     /// Where the run of PCs began in which both differ in a part; `None` if they do not.
     since: [Option<u64>; 4],
+    /// Where the run of PCs began in which each of both says the same of a part.
+    said_since: [u64; 4],
 }
 
 /// A function as an assembler may write it.
@@ -86,6 +88,11 @@ impl Candidate {
     /// Where the run of PCs began in which both differ in a part, and which contains `place`.
     pub(super) fn since(&self, place: u64, part: Part) -> Option<u64> {
         *self.piece(place)?.since.get(part as usize)?
+    }
+
+    /// Where the run of PCs began in which each of both says of a part what it says at `place`.
+    pub(super) fn said_since(&self, place: u64, part: Part) -> Option<u64> {
+        self.piece(place)?.said_since.get(part as usize).copied()
     }
 
     /// Whether the assembler writes this frame for all PCs of the range, and for those before it from `row` on, where the row
@@ -195,13 +202,24 @@ fn pieces(written: &[Row], cfi: &[Row]) -> Vec<Piece> {
         let cfi = other.filter(|row| start < row.end).map(|row| row.frame);
         let same = pieces.last().filter(|last| last.written == written);
         let written_since = same.map_or(start, |last| last.written_since);
-        let before = pieces.last().map_or([None; 4], |piece| piece.since);
-        let mut since = [None; 4];
-        for ((since, before), part) in since.iter_mut().zip(before).zip(Part::ALL) {
+        let (mut since, mut said_since) = ([None; 4], [start; 4]);
+        for (index, part) in Part::ALL.into_iter().enumerate() {
+            let last = pieces.last();
             let differs = cfi.is_some_and(|cfi| part.differs(&written, &cfi));
-            *since = differs.then_some(before.unwrap_or(start));
+            let before = last.and_then(|last| *last.since.get(index)?);
+            if let Some(since) = since.get_mut(index).filter(|_| differs) {
+                *since = Some(before.unwrap_or(start));
+            }
+            let unchanged = last.filter(|last| {
+                let of_cfi = last.cfi.zip(cfi).is_some_and(|(a, b)| !part.differs(&a, &b));
+                of_cfi && !part.differs(&last.written, &written)
+            });
+            let before = unchanged.and_then(|last| last.said_since.get(index).copied());
+            if let Some((since, before)) = said_since.get_mut(index).zip(before) {
+                *since = before;
+            }
         }
-        pieces.push(Piece { start, written, written_since, cfi, since });
+        pieces.push(Piece { start, written, written_since, cfi, since, said_since });
     }
     pieces
 }
