@@ -29,10 +29,11 @@ pub(super) fn name(
     let search = Search { assembler, abi: fde.cfi().abi(), ra: fde.cie().return_address, both };
     let parts = Part::ALL.into_iter().filter(|part| fields.intersects(fields_of(*part)));
     parts.into_iter().find_map(|part| {
-        let (since, said) = (candidate.since(place, part)?, candidate.said_since(place, part)?);
+        let (since, changed) =
+            (candidate.since(place, part)?, candidate.unchanged_since(place, part)?);
         let by_steps = |of: u64| search.by_steps(part, modelled.steps_at(of));
         // A run may begin with a difference of another kind, and another part may have changed since this one did.
-        let by_later_steps = || by_steps(place).or_else(|| by_steps(said));
+        let by_later_steps = || by_steps(place).or_else(|| by_steps(changed));
         search.by_values(part).or_else(|| by_steps(since)).or_else(by_later_steps)
     })
 }

@@ -54,7 +54,7 @@ struct Piece {
     /// Where the run of PCs began in which both differ in a part; `None` if they do not.
     since: [Option<u64>; 4],
     /// Where the run of PCs began in which each of both says the same of a part.
-    said_since: [u64; 4],
+    unchanged_since: [u64; 4],
 }
 
 /// A function as an assembler may write it.
@@ -91,8 +91,8 @@ impl Candidate {
     }
 
     /// Where the run of PCs began in which each of both says of a part what it says at `place`.
-    pub(super) fn said_since(&self, place: u64, part: Part) -> Option<u64> {
-        self.piece(place)?.said_since.get(part as usize).copied()
+    pub(super) fn unchanged_since(&self, place: u64, part: Part) -> Option<u64> {
+        self.piece(place)?.unchanged_since.get(part as usize).copied()
     }
 
     /// Whether the assembler writes this frame for all PCs of the range, and for those before it from `row` on, where the row
@@ -202,7 +202,7 @@ fn pieces(written: &[Row], cfi: &[Row]) -> Vec<Piece> {
         let cfi = other.filter(|row| start < row.end).map(|row| row.frame);
         let same = pieces.last().filter(|last| last.written == written);
         let written_since = same.map_or(start, |last| last.written_since);
-        let (mut since, mut said_since) = ([None; 4], [start; 4]);
+        let (mut since, mut unchanged_since) = ([None; 4], [start; 4]);
         for (index, part) in Part::ALL.into_iter().enumerate() {
             let last = pieces.last();
             let differs = cfi.is_some_and(|cfi| part.differs(&written, &cfi));
@@ -214,12 +214,12 @@ fn pieces(written: &[Row], cfi: &[Row]) -> Vec<Piece> {
                 let of_cfi = last.cfi.zip(cfi).is_some_and(|(a, b)| !part.differs(&a, &b));
                 of_cfi && !part.differs(&last.written, &written)
             });
-            let before = unchanged.and_then(|last| last.said_since.get(index).copied());
-            if let Some((since, before)) = said_since.get_mut(index).zip(before) {
+            let before = unchanged.and_then(|last| last.unchanged_since.get(index).copied());
+            if let Some((since, before)) = unchanged_since.get_mut(index).zip(before) {
                 *since = before;
             }
         }
-        pieces.push(Piece { start, written, written_since, cfi, since, said_since });
+        pieces.push(Piece { start, written, written_since, cfi, since, unchanged_since });
     }
     pieces
 }
