@@ -32,7 +32,7 @@ macro_rules! program {
     ($run:path, mutator) => {
         #[cfg(fuzzing)]
         ::libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
-            $sframe_mutate::in_place(data, size, most, seed)
+            ::sframe_mutate::in_place(data, size, most, seed)
                 .unwrap_or_else(|| ::libfuzzer_sys::fuzzer_mutate(data, size, most))
         });
 

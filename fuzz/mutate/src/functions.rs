@@ -2,8 +2,7 @@
 
 use sframe_validator::Version;
 
-use crate::Seeded;
-use crate::{Defect, any_function, when};
+use crate::{Defect, Seeded, any_function, when};
 use sframe_validator::write::{StoredFunction, StoredSection};
 
 /// Whether the function's rows occupy bytes.

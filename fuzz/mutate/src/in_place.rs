@@ -2,8 +2,7 @@
 
 use sframe_validator::elf::Elf;
 
-use crate::Seeded;
-use crate::{attempt, defects, variations};
+use crate::{Seeded, attempt, defects, variations};
 use sframe_validator::write::StoredSection;
 
 /// Mutates the section or file in the first `size` bytes of `data`, of which `most` may be used, and returns the new

@@ -2,8 +2,7 @@
 
 use sframe_validator::section::HEADER_SIZE;
 
-use crate::Seeded;
-use crate::{Defect, when};
+use crate::{Defect, Seeded, when};
 use sframe_validator::write::StoredSection;
 
 /// Rules that report a wrong place or size of the function table.

@@ -3,8 +3,7 @@
 use sframe_validator::section::{Flags, FreType};
 use sframe_validator::{Abi, Endian, Version};
 
-use crate::Seeded;
-use crate::{Variation, any_function, any_row, when};
+use crate::{Seeded, Variation, any_function, any_row, when};
 use sframe_validator::write::{StoredFunction, StoredRow, StoredSection};
 
 fn shuffle<T>(items: &mut [T], random: &mut Seeded) {

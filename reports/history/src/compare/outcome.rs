@@ -196,13 +196,21 @@ impl Known {
     }
 }
 
+/// Causes by which different parts of a file may be left out, or that are not known: only the sentence says which.
+const OF_PARTS: [UndecidedCause; 4] = [
+    UndecidedCause::CfiLimit,
+    UndecidedCause::CfiExpression,
+    UndecidedCause::Orc,
+    UndecidedCause::Unknown,
+];
+
 /// The sentence about the first check that was not possible in one scan alone. The other scan has the same one if it has the
-/// cause or, where an older version of the program stated no cause, the sentence.
+/// cause or, where that does not decide, the sentence.
 fn only_in(these: &[(UndecidedCause, Id)], others: &[(UndecidedCause, Id)]) -> Option<Id> {
     let causes: HashSet<UndecidedCause> = others.iter().map(|(cause, _)| *cause).collect();
     let sentences: HashSet<Id> = others.iter().map(|(_, sentence)| *sentence).collect();
     let is_shared = |cause: &UndecidedCause, sentence: &Id| {
-        *cause != UndecidedCause::Unknown && causes.contains(cause) || sentences.contains(sentence)
+        !OF_PARTS.contains(cause) && causes.contains(cause) || sentences.contains(sentence)
     };
     let mut alone = these.iter().filter(|(cause, sentence)| !is_shared(cause, sentence));
     alone.next().map(|(_, sentence)| *sentence)

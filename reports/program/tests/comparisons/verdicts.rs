@@ -171,6 +171,12 @@ fn causes_say_which_checks_two_scans_could_not_make() {
     );
     let header = r#""cause":"header","reason":"no rows""#;
     assert_eq!(reasons(header, layout), [why("old", "no rows"), why("new", "rows not checked")]);
+    // Other parts of CFI may be left out.
+    let limit = |reason: &str| format!(r#""cause":"cfi-limit","reason":"{reason}""#);
+    assert_eq!(
+        reasons(&limit("a loop"), &limit("cut off")),
+        [why("old", "a loop"), why("new", "cut off")]
+    );
     // A later version may know causes that this one does not.
     assert_eq!(
         reasons(r#""cause":"new-one","reason":"x""#, r#""cause":"other","reason":"y""#),
