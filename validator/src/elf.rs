@@ -22,7 +22,7 @@ use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable};
 
 use crate::abi::{Abi, Endian};
 use crate::text::Text;
-use code::CodeIndex;
+use code::AddressIndex;
 use relocations::RelocationIndex;
 use sframe::SframeSections;
 
@@ -68,7 +68,10 @@ pub struct Elf<'a> {
     segments: Vec<Segment>,
     sframe: SframeSections,
     relocating: RelocationIndex,
-    code: CodeIndex,
+    /// Those with code.
+    code: AddressIndex,
+    /// Those that are loaded and have bytes in the file.
+    loaded: AddressIndex,
 }
 
 /// `EI_CLASS`.
@@ -251,7 +254,8 @@ impl<'a> Elf<'a> {
             data,
             sframe: SframeSections::of(&sections, &segments),
             relocating: RelocationIndex::of(&sections),
-            code: CodeIndex::default(),
+            code: AddressIndex::default(),
+            loaded: AddressIndex::default(),
             class,
             endian: if header.is_big_endian() { Endian::Big } else { Endian::Little },
             machine: header.e_machine(order).0,
@@ -266,7 +270,10 @@ impl<'a> Elf<'a> {
             sections,
             segments,
         };
-        elf.code = CodeIndex::of(elf.code_sections());
+        elf.code = AddressIndex::of(elf.code_sections());
+        if elf.kind != ElfKind::Relocatable {
+            elf.loaded = AddressIndex::of(elf.sections.iter().filter(|it| it.is_loaded()));
+        }
         Ok(elf)
     }
 
@@ -373,6 +380,12 @@ impl ElfSection<'_> {
     pub const fn is_executable(&self) -> bool {
         let wanted = SHF_ALLOC | SHF_EXECINSTR;
         self.flags & wanted == wanted
+    }
+
+    /// Whether the section is loaded and has bytes in the file.
+    #[must_use]
+    pub const fn is_loaded(&self) -> bool {
+        self.flags & SHF_ALLOC != 0 && self.sh_type != SHT_NOBITS
     }
 
     /// Whether the section's name says that it contains a linker's stubs.

@@ -81,6 +81,7 @@ fn load_all<'b>(
     inflated: &'b [(u32, Result<Vec<u8>, &'static str>)],
 ) -> Result<Vec<Cfi<'b>>, ElfError> {
     let Some(abi) = elf.abi() else { return Ok(Vec::new()) };
+    let loader = Loader::new(elf, abi);
     let mut budget = Budget::of(elf);
     let mut found = Vec::new();
     for (section, kind) in sections(elf) {
@@ -95,46 +96,57 @@ fn load_all<'b>(
             Ok(_) => Ok(data),
             Err(_) => Err("it has more than 4 GiB"),
         });
-        found.push(load(elf, section, kind, abi, data)?);
+        found.push(loader.load(section, kind, data)?);
     }
     Ok(found)
 }
 
-fn load<'b>(
-    elf: &Elf<'_>,
-    section: &ElfSection<'_>,
-    kind: Kind,
+/// What reading each section of a file needs.
+struct Loader<'e, 'a> {
+    elf: &'e Elf<'a>,
     abi: Abi,
-    data: Result<&'b [u8], &'static str>,
-) -> Result<Cfi<'b>, ElfError> {
-    let address_of = |name: &[u8]| {
-        elf.sections().iter().find(|section| section.name.bytes() == name).map(|s| s.address)
-    };
-    let relocations = if elf.kind() == ElfKind::Relocatable {
-        let mut entries = RelocationTable::load(elf, section.index)?.relocations;
-        entries.sort_by_key(|relocation| relocation.offset);
-        Some(Relocations { entries, machine: elf.machine() })
-    } else {
-        None
-    };
-    let endian = byte_order(elf.endian());
-    let layout = Layout {
-        whole: Slice::new(data.unwrap_or_default(), endian),
-        kind,
-        endian,
-        address_size: if elf.class() == Class::Elf32 { 4 } else { 8 },
-        bases: Bases {
-            section: section.address,
-            text: address_of(b".text"),
-            data: address_of(b".got"),
-            relocations,
-        },
-    };
-    let mut cfi = Cfi::read(layout, abi, section.index, elf.data().len() as u64);
-    if let Err(why) = data {
-        cfi.defect(CfiErrorKind::UnreadableSection(why).at(0));
+    /// The address of `.text`.
+    text: Option<u64>,
+    /// The address of `.got`.
+    got: Option<u64>,
+}
+
+impl<'e, 'a> Loader<'e, 'a> {
+    fn new(elf: &'e Elf<'a>, abi: Abi) -> Loader<'e, 'a> {
+        let address_of = |name: &[u8]| {
+            elf.sections().iter().find(|section| section.name.bytes() == name).map(|s| s.address)
+        };
+        Loader { elf, abi, text: address_of(b".text"), got: address_of(b".got") }
     }
-    Ok(cfi)
+
+    fn load<'b>(
+        &self,
+        section: &ElfSection<'_>,
+        kind: Kind,
+        data: Result<&'b [u8], &'static str>,
+    ) -> Result<Cfi<'b>, ElfError> {
+        let &Loader { elf, abi, text, got } = self;
+        let relocations = if elf.kind() == ElfKind::Relocatable {
+            let mut entries = RelocationTable::load(elf, section.index)?.relocations;
+            entries.sort_by_key(|relocation| relocation.offset);
+            Some(Relocations { entries, machine: elf.machine() })
+        } else {
+            None
+        };
+        let endian = byte_order(elf.endian());
+        let layout = Layout {
+            whole: Slice::new(data.unwrap_or_default(), endian),
+            kind,
+            endian,
+            address_size: if elf.class() == Class::Elf32 { 4 } else { 8 },
+            bases: Bases { section: section.address, text, data: got, relocations },
+        };
+        let mut cfi = Cfi::read(layout, abi, section.index, elf.data().len() as u64);
+        if let Err(why) = data {
+            cfi.defect(CfiErrorKind::UnreadableSection(why).at(0));
+        }
+        Ok(cfi)
+    }
 }
 
 /// The number of bytes of sections that may still be read. Sections of sound files do not overlap, and many headers

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use sframe_validator::Abi;
-use sframe_validator::elf::{Elf, ElfKind, ElfSection, SHF_ALLOC};
+use sframe_validator::elf::{Elf, ElfKind, ElfSection};
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
 
 use super::address_set::AddressSet;
@@ -14,9 +14,6 @@ use super::jump_table::number_of;
 use super::relocation::CodeRelocations;
 use crate::cfi::{Cfi, Fde, LandingPad, RowContext};
 use crate::witness::CodeRange;
-
-/// `SHT_NOBITS`: a section without bytes in the file.
-pub(super) const SHT_NOBITS: u32 = 8;
 
 /// Sections of Linux and of its modules (include/asm-generic/vmlinux.lds.h, scripts/module.lds.S).
 const OF_KERNELS: [&[u8]; 4] =
@@ -115,15 +112,12 @@ impl<'e> Image<'e> {
     pub(super) fn bytes_from(&self, address: u64) -> Option<&'e [u8]> {
         let (section, from) = match self.bases.is_empty() {
             true => {
-                let holds = |section: &&ElfSection<'_>| {
-                    has_bytes(section) && address.wrapping_sub(section.address) < section.size
-                };
-                let section = self.elf.sections().iter().find(holds)?;
-                (section, address.wrapping_sub(section.address))
+                let section = self.elf.loaded_section_at(address)?;
+                (section, address.checked_sub(section.address)?)
             }
             false => {
                 let place = self.place(address);
-                (self.elf.section(place.section).filter(|it| has_bytes(it))?, place.address)
+                (self.elf.section(place.section).filter(|it| it.is_loaded())?, place.address)
             }
         };
         self.elf.section_data(section).ok()?.get(usize::try_from(from).ok()?..)
@@ -139,7 +133,7 @@ impl<'e> Image<'e> {
 
     /// The address of a place in a relocatable object, if its section has room for it. The end of a section is a place, too.
     fn address_of(&self, place: CodeAddress) -> Option<u64> {
-        let section = self.elf.section(place.section).filter(|section| has_bytes(section))?;
+        let section = self.elf.section(place.section).filter(|section| section.is_loaded())?;
         let size = self.elf.section_data(section).ok()?.len() as u64;
         (place.address <= size).then(|| self.flat(place))
     }
@@ -248,11 +242,6 @@ impl<'e> Image<'e> {
     }
 }
 
-/// Whether a section is loaded and has bytes in the file.
-const fn has_bytes(section: &ElfSection<'_>) -> bool {
-    section.flags & SHF_ALLOC != 0 && section.sh_type != SHT_NOBITS
-}
-
 /// The frame at the entry of a function.
 fn frame_of_call(abi: Abi) -> Frame {
     let pushed = abi.fixed_ra_offset();
@@ -273,7 +262,7 @@ fn bases(elf: &Elf<'_>) -> Vec<u64> {
     let (mut next, most) = (0_u64, elf.data().len() as u64);
     let base = |section: &ElfSection<'_>| {
         let base = next;
-        let size = if has_bytes(section) { section.size.min(most) } else { 0 };
+        let size = if section.is_loaded() { section.size.min(most) } else { 0 };
         next = next.saturating_add(size).saturating_add(GAP);
         base
     };

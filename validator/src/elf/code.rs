@@ -8,14 +8,14 @@ use crate::unwind::CodeAddress;
 /// `SHT_SYMTAB`.
 const SHT_SYMTAB: u32 = 2;
 
-/// The code sections of a linked file, by address. If a section overlaps an earlier one, only the rest of its range is
-/// listed, so that every address is in at most one section.
+/// Sections of a linked file, by address. If a section overlaps an earlier one, only the rest of its range is listed, so
+/// that every address is in at most one section.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CodeIndex {
+pub(super) struct AddressIndex {
     parts: Vec<Part>,
 }
 
-/// The range `[start, end)` is code in the section with this index.
+/// The range `[start, end)` is in the section with this index.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     start: u64,
@@ -23,9 +23,11 @@ struct Part {
     section: u32,
 }
 
-impl CodeIndex {
-    pub(super) fn of<'s, 'a: 's>(code: impl Iterator<Item = &'s ElfSection<'a>>) -> CodeIndex {
-        let mut parts: Vec<Part> = code
+impl AddressIndex {
+    pub(super) fn of<'s, 'a: 's>(
+        sections: impl Iterator<Item = &'s ElfSection<'a>>,
+    ) -> AddressIndex {
+        let mut parts: Vec<Part> = sections
             .map(|section| Part {
                 start: section.address,
                 end: section.address.saturating_add(section.size),
@@ -39,7 +41,7 @@ impl CodeIndex {
             covered = part.end.max(covered);
             part.start < part.end
         });
-        CodeIndex { parts }
+        AddressIndex { parts }
     }
 
     /// The index of the section that contains the address.
@@ -137,6 +139,13 @@ impl<'a> Elf<'a> {
             }
             _ => self.section(self.code.find(place.address)?),
         }
+    }
+
+    /// The loaded section of a linked file that contains an address and has bytes in the file; `None` for a relocatable
+    /// object, whose sections have no addresses.
+    #[must_use]
+    pub fn loaded_section_at(&self, address: u64) -> Option<&ElfSection<'a>> {
+        self.section(self.loaded.find(address)?)
     }
 
     /// The `size` bytes of machine code at `start`, or as many as its section has; `None` if no code section contains

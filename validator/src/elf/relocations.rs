@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use object::Endianness;
-use object::elf::{self, FileHeader64};
-use object::read::elf::{Crel, FileHeader, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
+use object::elf::{self, FileHeader64, Sym64};
+use object::read::elf::{Crel, FileHeader, Rela, SectionHeader, SectionTable, Sym};
 use object::read::{SectionIndex, SymbolIndex};
+use object::{Endianness, U32};
 
 use super::{Class, Elf, ElfError, ElfSection, SHF_ALLOC, section_table};
 use crate::section::StartRelocation;
@@ -13,6 +13,7 @@ use crate::unwind::CodeAddress;
 
 const SHT_RELA: u32 = 4;
 const SHT_REL: u32 = 9;
+const SHT_SYMTAB_SHNDX: u32 = 18;
 const SHT_RELR: u32 = 19;
 /// `SHT_CREL`, compact relocations (LLVM).
 const SHT_CREL: u32 = 0x4000_0014;
@@ -49,11 +50,14 @@ impl Relocation {
     }
 }
 
-/// The sections that contain relocations, by the section to which they apply.
+/// The sections that contain relocations, and those that they need, found in one pass: an object may have a section for
+/// each function.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RelocationIndex {
     /// Pairs of the relocated section's index and the index of the section with the relocations, sorted.
     pairs: Vec<(u32, u32)>,
+    /// Pairs of a symbol table's index and the index of its section with extended section numbers, sorted.
+    extended: Vec<(u32, u32)>,
 }
 
 impl RelocationIndex {
@@ -63,7 +67,10 @@ impl RelocationIndex {
             .filter(|section| matches!(section.sh_type, SHT_RELA | SHT_REL | SHT_CREL));
         let mut pairs: Vec<_> = relocating.map(|section| (section.info, section.index)).collect();
         pairs.sort_unstable();
-        RelocationIndex { pairs }
+        let extending = sections.iter().filter(|section| section.sh_type == SHT_SYMTAB_SHNDX);
+        let mut extended: Vec<_> = extending.map(|section| (section.link, section.index)).collect();
+        extended.sort_unstable();
+        RelocationIndex { pairs, extended }
     }
 
     /// The sections with relocations for section `target`, in the table's order.
@@ -72,6 +79,14 @@ impl RelocationIndex {
         let rest = self.pairs.get(first..).unwrap_or_default().iter();
         let own = rest.take_while(move |(relocated, _)| *relocated == target);
         own.filter_map(|(_, index)| Some(SectionIndex(usize::try_from(*index).ok()?)))
+    }
+
+    /// The last section with extended section numbers for a symbol table.
+    fn extended(&self, symbols: SectionIndex) -> Option<SectionIndex> {
+        let symbols = u32::try_from(symbols.0).ok()?;
+        let after = self.extended.partition_point(|(table, _)| *table <= symbols);
+        let (table, index) = *self.extended.get(after.checked_sub(1)?)?;
+        (table == symbols).then_some(SectionIndex(usize::try_from(index).ok()?))
     }
 }
 
@@ -99,24 +114,23 @@ impl RelocationTable {
         let order = header.endian()?;
         let sections = section_table(header, order, file.data)?;
         let mut room = Room::of(file);
-        let mut symbols = SymbolSource { last: None };
         for index in file.relocating.of_target(target) {
             let section = sections.section(index)?;
             match section.sh_type(order).0 {
                 SHT_RELA => {
                     let Some((entries, link)) = section.rela(order, file.data)? else { continue };
                     room.take(section.sh_size(order))?;
-                    let symbols = symbols.of(link, &sections, order, file.data, &mut room)?;
+                    let symbols = Symbols::of(file, link, &sections, order)?;
                     table.relocations.reserve_exact(entries.len());
-                    let read = entries.iter().map(|entry| from_rela(entry, symbols, order));
+                    let read = entries.iter().map(|entry| from_rela(entry, &symbols));
                     table.relocations.extend(read);
                 }
                 SHT_CREL => {
                     let Some((entries, link)) = section.crel(order, file.data)? else { continue };
                     room.take(section.sh_size(order))?;
-                    let symbols = symbols.of(link, &sections, order, file.data, &mut room)?;
+                    let symbols = Symbols::of(file, link, &sections, order)?;
                     for entry in entries {
-                        table.relocations.push(from_crel(&entry?, symbols, order));
+                        table.relocations.push(from_crel(&entry?, &symbols));
                     }
                 }
                 SHT_REL => {
@@ -143,65 +157,63 @@ impl RelocationTable {
     }
 }
 
-type Symbols<'a> = SymbolTable<'a, FileHeader64<Endianness>>;
-
-/// The symbols that relocations refer to. An object has one symbol table, which is read once.
-struct SymbolSource<'a> {
-    last: Option<(SectionIndex, Symbols<'a>)>,
+/// The symbols that relocations refer to.
+struct Symbols<'a> {
+    order: Endianness,
+    entries: &'a [Sym64<Endianness>],
+    /// `SHT_SYMTAB_SHNDX`: the section numbers that do not fit in the entries.
+    extended: &'a [U32<Endianness>],
 }
 
-impl<'a> SymbolSource<'a> {
-    /// The symbol table to which a section of relocations links. Finding its extended section numbers requires a pass
-    /// over all section headers, so reading another table takes their bytes from `room`.
+impl<'a> Symbols<'a> {
+    /// The symbols of the table at `index`; none if that section is no symbol table.
     fn of(
-        &mut self,
-        link: SectionIndex,
+        file: &Elf<'a>,
+        index: SectionIndex,
         sections: &SectionTable<'a, FileHeader64<Endianness>>,
         order: Endianness,
-        data: &'a [u8],
-        room: &mut Room,
-    ) -> Result<&Symbols<'a>, ElfError> {
-        let known = self.last.take().filter(|(known, _)| *known == link);
-        let symbols = match known {
-            Some((_, symbols)) => symbols,
-            None => {
-                let header = size_of::<elf::SectionHeader64<Endianness>>() as u64;
-                room.take(header.saturating_mul(sections.len() as u64))?;
-                let section = sections.section(link)?;
-                section.symbols(order, data, sections, link)?.unwrap_or_default()
-            }
+    ) -> Result<Symbols<'a>, ElfError> {
+        let section = sections.section(index)?;
+        if !matches!(section.sh_type(order), elf::SHT_SYMTAB | elf::SHT_DYNSYM) {
+            return Ok(Symbols { order, entries: &[], extended: &[] });
+        }
+        let extended = match file.relocating.extended(index) {
+            Some(extended) => sections.section(extended)?.data_as_array(order, file.data)?,
+            None => &[],
         };
-        Ok(&self.last.insert((link, symbols)).1)
+        Ok(Symbols { order, entries: section.data_as_array(order, file.data)?, extended })
+    }
+
+    /// The section and value of a symbol that is defined in a section.
+    fn place(&self, SymbolIndex(index): SymbolIndex) -> Option<CodeAddress> {
+        let symbol = self.entries.get(index).filter(|_| index != 0)?;
+        let number = symbol.st_shndx(self.order);
+        let section = match number.index() {
+            Some(section) => section.into(),
+            None if number == elf::SHN_XINDEX => self.extended.get(index)?.get(self.order),
+            None => 0,
+        };
+        (section != 0).then(|| CodeAddress { section, address: symbol.st_value(self.order) })
     }
 }
 
-fn from_rela(
-    entry: &elf::Rela64<Endianness>,
-    symbols: &Symbols<'_>,
-    order: Endianness,
-) -> Relocation {
+fn from_rela(entry: &elf::Rela64<Endianness>, symbols: &Symbols<'_>) -> Relocation {
+    let order = symbols.order;
     Relocation {
         offset: entry.r_offset(order),
         kind: entry.r_type(order, false).0,
         addend: entry.r_addend(order),
-        symbol: entry.symbol(order, false).and_then(|index| place_of(symbols, index, order)),
+        symbol: entry.symbol(order, false).and_then(|index| symbols.place(index)),
     }
 }
 
-fn from_crel(entry: &Crel, symbols: &Symbols<'_>, order: Endianness) -> Relocation {
+fn from_crel(entry: &Crel, symbols: &Symbols<'_>) -> Relocation {
     Relocation {
         offset: entry.r_offset,
         kind: entry.r_type.0,
         addend: entry.r_addend,
-        symbol: entry.symbol().and_then(|index| place_of(symbols, index, order)),
+        symbol: entry.symbol().and_then(|index| symbols.place(index)),
     }
-}
-
-fn place_of(symbols: &Symbols<'_>, index: SymbolIndex, order: Endianness) -> Option<CodeAddress> {
-    let symbol = symbols.symbol(index).ok()?;
-    let section = symbols.symbol_section(order, symbol, index).ok()??;
-    let section = u32::try_from(section.0).ok()?;
-    Some(CodeAddress { section, address: symbol.st_value(order) })
 }
 
 /// How many bytes of tables may still be read. The total is limited to the file's size, so that headers that repeatedly

@@ -25,6 +25,7 @@ const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 /// The tables of stubs of a dynamically linked file.
 #[derive(Default)]
 pub(super) struct Tables<'s, 'e, 'c> {
+    /// In the order of the section table.
     tables: Vec<Stubs<'s, 'e, 'c>>,
 }
 
@@ -36,8 +37,10 @@ impl<'s, 'e, 'c> Tables<'s, 'e, 'c> {
             (Abi::Amd64, b".plt.got") => release > Release::V2_40,
             _ => false,
         };
-        let sections = source.elf.code_sections().filter(|_| source.is_dynamic());
-        let tables = sections.filter(is_described).map(|section| {
+        if !source.is_dynamic() {
+            return Tables::default();
+        }
+        let tables = source.elf.code_sections().filter(is_described).map(|section| {
             // observed: with `--no-ld-generated-unwind-info`, older linkers describe no stubs.
             let described = release == Release::V2_47_50;
             Stubs { source, section, release, described }
@@ -47,8 +50,11 @@ impl<'s, 'e, 'c> Tables<'s, 'e, 'c> {
 
     /// Whether the linker wrote this CFI for stubs that it describes in SFrame as well.
     pub(super) fn are_in(&mut self, fde: &Fde<'_>) -> bool {
-        let start = fde.start().address;
-        let table = self.tables.iter_mut().find(|table| table.section.contains(start, 1));
+        let first = self.tables.first().map(|table| table.source);
+        let section = first.and_then(|source| source.elf.code_section_at(fde.start()));
+        let Some(index) = section.map(|section| section.index) else { return false };
+        let table = self.tables.binary_search_by_key(&index, |table| table.section.index);
+        let table = table.ok().and_then(|at| self.tables.get_mut(at));
         table.is_some_and(|table| {
             table.described = true;
             true
