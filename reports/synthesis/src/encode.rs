@@ -1,5 +1,7 @@
 //! Functions to bytes, through the validator's writer.
 
+use std::slice;
+
 use sframe_validator::section::{Flags, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR, StartRelocation};
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 use sframe_validator::write::{BuildError, FunctionBuilder, SectionBuilder, StoredFunction};
@@ -100,6 +102,21 @@ impl Form {
         let flags = self.flags();
         section.with(|stored| stored.header.flags = flags);
         section
+    }
+
+    /// Why the form has no encoding for a function, whose number in the section is `index`.
+    pub(crate) fn refusal(&self, function: &Function, index: u64) -> BuildError {
+        let index = usize::try_from(index).unwrap_or(usize::MAX);
+        match self.write(slice::from_ref(function)) {
+            Err(BuildError::NotRepresentable { row, .. }) => {
+                BuildError::NotRepresentable { function: index, row }
+            }
+            Err(BuildError::StartOutOfRange { .. }) => {
+                BuildError::StartOutOfRange { function: index }
+            }
+            Err(BuildError::TooLarge) => BuildError::TooLarge,
+            _ => BuildError::NotInVersion { function: index },
+        }
     }
 
     /// The section that describes these functions, each of which has an encoding.

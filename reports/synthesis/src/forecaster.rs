@@ -89,7 +89,7 @@ impl Forecaster {
                 let tally = &mut made.tally;
                 let is_collected = self.gc_sections && place != Place::Relocatable;
                 if !is_collected {
-                    let is_described = tally.is_any();
+                    let is_described = tally.functions() > 0;
                     made.functions.finish(is_described, &made.losses, &mut |function, measured| {
                         tally.add(&function, &measured);
                     });

@@ -14,12 +14,16 @@ use core::fmt;
 use sframe_validator::Section;
 use sframe_validator::elf::Elf;
 use sframe_validator::section::Error;
+use sframe_validator::write::BuildError;
 
 use crate::account::{Account, account_of};
 use crate::encode::Form;
+use crate::measure::measure;
+use crate::model::Function;
 use crate::place::Place;
 use crate::smallest;
 use crate::synthesis::{Synthesis, SynthesisError, finish};
+use crate::tally::Tally;
 use blocks::Blocks;
 use functions::Functions;
 
@@ -150,17 +154,27 @@ impl Savings {
     }
 }
 
-/// Finds what a section could save. In the file that contains it, the linker's stubs are known.
+/// Finds what a section could save. In the file that contains it, the linker's stubs are known. Memory grows by some bytes
+/// for each function, not with the rows.
 ///
 /// # Errors
 /// Those of [`smallest_of`].
 pub fn diagnose(section: &Section<'_>, elf: Option<&Elf<'_>>) -> Result<Diagnosis, SynthesisError> {
     let account = account_of(section).map_err(SynthesisError::Section)?;
-    let (synthesis, mut savings) = smaller(section, elf)?;
+    let form = form_of(section).map_err(SynthesisError::Section)?;
+    let mut savings = Savings::default();
+    let mut smallest = Tally::new(form);
+    needed(section, elf, &form, &mut savings, &mut |function| {
+        let measured = measure(&form, &function)
+            .ok_or_else(|| SynthesisError::Build(form.refusal(&function, smallest.functions())))?;
+        smallest.add(&function, &measured);
+        Ok(())
+    })?;
+    let smallest = smallest.finish();
+    u32::try_from(smallest.size).map_err(|_| SynthesisError::Build(BuildError::TooLarge))?;
     savings.add(Waste::Unused, account.parts.unused, 1);
     savings.add(Waste::AuxiliaryHeader, account.parts.auxiliary_header, 1);
-    let mut diagnosis =
-        Diagnosis { account, savings: savings.list(), smallest: synthesis.account, rest: 0 };
+    let mut diagnosis = Diagnosis { account, savings: savings.list(), smallest, rest: 0 };
     let known: u64 = diagnosis.savings.iter().map(|saving| saving.bytes).sum();
     diagnosis.rest = diagnosis.saved().saturating_sub_unsigned(known);
     Ok(diagnosis)
@@ -179,22 +193,36 @@ pub fn smallest_of(
     section: &Section<'_>,
     elf: Option<&Elf<'_>>,
 ) -> Result<Synthesis, SynthesisError> {
-    smaller(section, elf).map(|(synthesis, _)| synthesis)
+    let form = form_of(section).map_err(SynthesisError::Section)?;
+    let mut functions = Vec::new();
+    needed(section, elf, &form, &mut Savings::default(), &mut |function| {
+        functions.push(function);
+        Ok(())
+    })?;
+    finish(&form, functions, Vec::new())
 }
 
-fn smaller(
+/// Passes the functions of the smallest section to `visit`, and counts what they save.
+fn needed(
     section: &Section<'_>,
     elf: Option<&Elf<'_>>,
-) -> Result<(Synthesis, Savings), SynthesisError> {
-    let form = form_of(section).map_err(SynthesisError::Section)?;
-    let mut savings = Savings::default();
-    let functions = Functions { form: &form, savings: &mut savings };
-    let mut functions = functions.read(section).map_err(SynthesisError::Section)?;
-    if let Some(elf) = elf {
-        functions = Blocks { form: &form, elf, savings: &mut savings }.fold(functions);
-    }
-    Ok((finish(&form, functions, Vec::new())?, savings))
+    form: &Form,
+    savings: &mut Savings,
+    visit: Visit<'_>,
+) -> Result<(), SynthesisError> {
+    let mut blocks = elf.and_then(|elf| Blocks::of(form, elf));
+    Functions { form, savings }.each(section, &mut |function| match &mut blocks {
+        Some(blocks) if blocks.is_stub(&function) => {
+            blocks.stubs.push(function);
+            Ok(())
+        }
+        _ => visit(function),
+    })?;
+    blocks.map_or(Ok(()), |blocks| blocks.fold(savings, visit))
 }
+
+/// Takes each function that is needed. An error ends the pass.
+type Visit<'f> = &'f mut dyn FnMut(Function) -> Result<(), SynthesisError>;
 
 fn form_of(section: &Section<'_>) -> Result<Form, Error> {
     let place = Place::of_section(section.placement());

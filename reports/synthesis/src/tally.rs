@@ -88,9 +88,9 @@ impl Tally {
         }
     }
 
-    /// Whether there is a function.
-    pub(crate) const fn is_any(&self) -> bool {
-        self.account.functions > 0
+    /// The number of functions.
+    pub(crate) const fn functions(&self) -> u64 {
+        self.account.functions
     }
 
     /// The account.

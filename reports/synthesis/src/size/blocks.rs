@@ -1,48 +1,59 @@
 //! A linker's stubs that are described one by one, as a repeated block.
 
+use std::mem;
+
 use sframe_validator::Version;
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::CodeAddress;
 
-use super::{Savings, Waste};
+use super::{Savings, Visit, Waste};
 use crate::encode::Form;
 use crate::measure::measure;
 use crate::model::{Function, merge};
 use crate::stubs::fold;
+use crate::synthesis::SynthesisError;
 
-/// Looks for blocks, and counts what they save.
+/// The stubs of a linked file.
 pub(super) struct Blocks<'f, 'e> {
-    pub(super) form: &'f Form,
-    pub(super) elf: &'e Elf<'e>,
-    pub(super) savings: &'f mut Savings,
+    form: &'f Form,
+    elf: &'e Elf<'e>,
+    /// Those found so far.
+    pub(super) stubs: Vec<Function>,
 }
 
-impl Blocks<'_, '_> {
-    /// Replaces adjacent stubs by a head and a block where this takes fewer bytes.
-    pub(super) fn fold(mut self, functions: Vec<Function>) -> Vec<Function> {
-        if self.form.version == Version::V1 || self.elf.kind() == ElfKind::Relocatable {
-            return functions;
-        }
-        let is_stub =
-            |function: &Function| self.stubs_at(function.start) && function.block.is_none();
-        let (mut stubs, mut others): (Vec<_>, Vec<_>) = functions.into_iter().partition(is_stub);
-        stubs.sort_by_key(|function| function.start);
-        for run in stubs.chunk_by(is_adjacent) {
-            self.fold_run(run, &mut others);
-        }
-        others
+impl<'f, 'e> Blocks<'f, 'e> {
+    /// `None` if the file or the version of the section has no repeated blocks.
+    pub(super) fn of(form: &'f Form, elf: &'e Elf<'e>) -> Option<Blocks<'f, 'e>> {
+        let is_possible = form.version > Version::V1 && elf.kind() != ElfKind::Relocatable;
+        is_possible.then(|| Blocks { form, elf, stubs: Vec::new() })
     }
 
-    fn fold_run(&mut self, run: &[Function], all: &mut Vec<Function>) {
-        let parts = join(run).map(fold).unwrap_or_default();
-        let is_block = parts.iter().any(|part| part.block.is_some());
-        match self.cost(run).zip(self.cost(&parts)) {
-            Some((before, after)) if is_block && after < before => {
-                self.savings.add(Waste::StubBlocks, before - after, run.len() as u64);
-                all.extend(parts);
+    /// Whether a function is a stub that is described alone.
+    pub(super) fn is_stub(&self, function: &Function) -> bool {
+        function.block.is_none() && self.stubs_at(function.start)
+    }
+
+    /// Passes the stubs to `visit`; a head and a block take the place of adjacent ones where this takes fewer bytes. Counts
+    /// what they save.
+    pub(super) fn fold(
+        mut self,
+        savings: &mut Savings,
+        visit: Visit<'_>,
+    ) -> Result<(), SynthesisError> {
+        let mut stubs = mem::take(&mut self.stubs);
+        stubs.sort_by_key(|function| function.start);
+        for run in stubs.chunk_by(is_adjacent) {
+            let parts = join(run).map(fold).unwrap_or_default();
+            let is_block = parts.iter().any(|part| part.block.is_some());
+            match self.cost(run).zip(self.cost(&parts)) {
+                Some((before, after)) if is_block && after < before => {
+                    savings.add(Waste::StubBlocks, before - after, run.len() as u64);
+                    parts.into_iter().try_for_each(&mut *visit)?;
+                }
+                _ => run.iter().cloned().try_for_each(&mut *visit)?,
             }
-            _ => all.extend_from_slice(run),
         }
+        Ok(())
     }
 
     /// The bytes of functions in the section.

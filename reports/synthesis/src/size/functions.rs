@@ -4,10 +4,11 @@ use sframe_validator::Section;
 use sframe_validator::section::{self, Error, FreType, RowBudget};
 use sframe_validator::unwind::Row;
 
-use super::{Savings, Waste};
+use super::{Savings, Visit, Waste};
 use crate::encode::Form;
 use crate::measure::{flexible_words, measure, plain_words};
 use crate::model::{Function, merge};
+use crate::synthesis::SynthesisError;
 
 /// Reads functions, and counts what they save.
 pub(super) struct Functions<'f> {
@@ -28,23 +29,37 @@ struct Needed {
 }
 
 impl Functions<'_> {
-    /// The functions that say something, with the rows that are needed.
-    pub(super) fn read(mut self, section: &Section<'_>) -> Result<Vec<Function>, Error> {
+    /// Passes the functions that say something to `visit`, with the rows that are needed.
+    pub(super) fn each(
+        mut self,
+        section: &Section<'_>,
+        visit: Visit<'_>,
+    ) -> Result<(), SynthesisError> {
         let mut budget = section.row_budget();
-        let mut functions = Vec::new();
         for stored in section.functions() {
-            let stored = stored?;
-            let needed = Needed::read(&stored, &mut budget)?;
-            let is_described = stored.is_outermost() || !needed.rows.is_empty();
-            if stored.size() == 0 || !is_described {
-                let version = self.form.version;
-                let bytes = version.entry_size() + version.attribute_size() + needed.bytes;
-                self.savings.add(Waste::EmptyFunctions, bytes, 1);
-                continue;
+            let function = stored.and_then(|stored| self.needed(&stored, &mut budget));
+            if let Some(function) = function.map_err(SynthesisError::Section)? {
+                visit(function)?;
             }
-            functions.push(self.shrink(&stored, needed)?);
         }
-        Ok(functions)
+        Ok(())
+    }
+
+    /// A function without what it does not need; `None` if it says nothing.
+    fn needed(
+        &mut self,
+        stored: &section::Function<'_>,
+        budget: &mut RowBudget,
+    ) -> Result<Option<Function>, Error> {
+        let needed = Needed::read(stored, budget)?;
+        let is_described = stored.is_outermost() || !needed.rows.is_empty();
+        if stored.size() == 0 || !is_described {
+            let version = self.form.version;
+            let bytes = version.entry_size() + version.attribute_size() + needed.bytes;
+            self.savings.add(Waste::EmptyFunctions, bytes, 1);
+            return Ok(None);
+        }
+        self.shrink(stored, needed).map(Some)
     }
 
     fn shrink(
