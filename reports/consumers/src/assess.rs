@@ -219,10 +219,11 @@ impl<'a> Assessor<'a> {
         let mut limit = self.specification.limit.or(segments.limit);
         let mut tally = Tally::new(self.input.machine, page.reports_errors);
         let (mut lookups, work) = (reader.lookups(), self.work());
-        for segment in segments.list {
+        let mut expected = self.specification.lookups();
+        for segment in segments.iter() {
             let period = lookups.period(segment.start);
-            let period = least_common_multiple(self.specification.period(segment.start), period);
-            let mut add = |pc, count, answer| match self.specification.at(pc) {
+            let period = least_common_multiple(expected.period(segment.start), period);
+            let mut add = |pc, count, answer| match expected.at(pc) {
                 None if self.specification.is_incomplete => tally.add_unknown(count, answer),
                 at => tally.add(pc, count, at, answer),
             };

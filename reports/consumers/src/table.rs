@@ -67,10 +67,19 @@ pub(crate) fn places(
     let mut found = Vec::new();
     for (extent, rows) in functions {
         let at = |offset: u64| extent.start.wrapping_add(offset);
+        let mut add = |place: u64| {
+            // Nearly every row begins where the one before it ends.
+            if found.last() != Some(&place) {
+                found.push(place);
+            }
+        };
         // Some searches take another way at the start itself.
-        found.extend([extent.start, at(1), at(u64::from(extent.size))]);
-        let steps = rows.borrow().steps().iter();
-        found.extend(steps.flat_map(|step| [at(step.start.into()), at(u64::from(step.end) + 1)]));
+        [extent.start, at(1)].into_iter().for_each(&mut add);
+        for step in rows.borrow().steps() {
+            add(at(step.start.into()));
+            add(at(u64::from(step.end) + 1));
+        }
+        add(at(extent.size.into()));
     }
     found
 }
@@ -90,7 +99,8 @@ impl<T: Table> Reader for TableReader<T> {
     }
 
     fn lookups(&self) -> Box<dyn Lookups + '_> {
-        Box::new(TableLookups { table: &self.0, work: Work::of(self.0.length()), last: None })
+        let (table, work) = (&self.0, Work::of(self.0.length()));
+        Box::new(TableLookups { table, work, found: None, last: None, period: None })
     }
 }
 
@@ -98,23 +108,50 @@ impl<T: Table> Reader for TableReader<T> {
 struct TableLookups<'t, T> {
     table: &'t T,
     work: Work,
-    /// The rows of the function that was found last.
-    last: Option<(u32, Rows)>,
+    /// The PC that was looked up last, and the function that was found.
+    found: Option<(u64, Result<u32, Stop>)>,
+    /// The function that was found last.
+    last: Option<Last>,
+    /// The period of a function that was asked for last.
+    period: Option<(u32, u64)>,
+}
+
+/// A function that was found.
+struct Last {
+    index: u32,
+    start: u64,
+    rows: Rows,
+}
+
+impl<T: Table> TableLookups<'_, T> {
+    fn find(&mut self, pc: u64) -> Result<u32, Stop> {
+        match self.found {
+            Some((known, found)) if known == pc => found,
+            _ => self.found.insert((pc, self.table.find(pc))).1,
+        }
+    }
 }
 
 impl<T: Table> Lookups for TableLookups<'_, T> {
     fn answer(&mut self, pc: u64) -> Answer {
-        let index = self.table.find(pc)?;
-        if self.last.as_ref().is_none_or(|(at, _)| *at != index) {
-            self.last = Some((index, self.table.rows(index, &self.work)));
-        }
-        let Some((_, rows)) = &self.last else { return Err(NO_FUNCTION) };
-        let frame = self.table.select(index, rows, pc, &self.work)?;
-        let start = self.table.extent(index).map_or(0, |extent| extent.start);
-        Ok(Found { function: index, start, frame })
+        let index = self.find(pc)?;
+        let last = match self.last.take().filter(|last| last.index == index) {
+            Some(last) => last,
+            None => {
+                let start = self.table.extent(index).map_or(0, |extent| extent.start);
+                Last { index, start, rows: self.table.rows(index, &self.work) }
+            }
+        };
+        let last = self.last.insert(last);
+        let frame = self.table.select(index, &last.rows, pc, &self.work)?;
+        Ok(Found { function: index, start: last.start, frame })
     }
 
     fn period(&mut self, pc: u64) -> u64 {
-        self.table.find(pc).map_or(1, |index| self.table.period(index))
+        let Ok(index) = self.find(pc) else { return 1 };
+        match self.period {
+            Some((known, period)) if known == index => period,
+            _ => self.period.insert((index, self.table.period(index))).1,
+        }
     }
 }

@@ -19,9 +19,17 @@ pub(super) struct Segment {
 /// Segments in ascending order. They do not overlap.
 #[derive(Debug)]
 pub(super) struct Segments {
-    pub(super) list: Vec<Segment>,
+    /// Where one ends and the next one begins, in ascending order.
+    places: Vec<u64>,
     /// Why some are left out.
     pub(super) limit: Option<&'static str>,
+}
+
+impl Segments {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Segment> {
+        let segment = |(start, end): (&u64, &u64)| Segment { start: *start, length: end - start };
+        self.places.iter().zip(self.places.iter().skip(1)).map(segment)
+    }
 }
 
 /// Cuts the addresses from the first place up to an end, or up to the last place, at all places.
@@ -45,10 +53,10 @@ pub(super) fn segments(found: Places, own: &[u64], end: Option<u64>, work: Work)
             own.to_vec()
         });
     }
-    list.sort_unstable();
+    // Nearly all is in order, which a stable sort makes use of.
+    list.sort();
     list.dedup();
-    let segment = |(start, end): (&u64, &u64)| Segment { start: *start, length: end - start };
-    Segments { list: list.iter().zip(list.iter().skip(1)).map(segment).collect(), limit }
+    Segments { places: list, limit }
 }
 
 /// Every address from `first` to `end` of which the lowest 32 bits are those of a place.

@@ -1,15 +1,14 @@
 //! The specification's rows, by the validator's reader.
 
+use core::ops::Range;
+use std::collections::HashMap;
+
 use sframe_validator::section::{Error, Function, FunctionEntry, RowLayout};
 use sframe_validator::unwind::Frame;
 use sframe_validator::{Placement, Section};
 
-use crate::answer::{Stop, StopKind};
 use crate::input::Input;
-use crate::rows::{Rows, SPENT, Step, Work};
-
-/// The specification gives no meaning to what the section says about a PC.
-const UNREADABLE: Stop = Stop::error("the specification cannot read it");
+use crate::rows::{SPENT, Work};
 
 /// What the specification says at a PC that a function covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +29,45 @@ struct Described {
     end: u64,
     /// The size of the block that repeats.
     block: Option<u8>,
-    rows: Rows,
+    /// Its rows in the list of all.
+    rows: Range<usize>,
+    /// Whether all of its rows were read. Otherwise, nothing is known from the last one on.
+    is_complete: bool,
+}
+
+/// A row of a function.
+#[derive(Clone, Copy, Debug)]
+struct DescribedRow {
+    /// The offset from which on it holds: the largest start of a row up to it.
+    start: u32,
+    /// The number of its frame in [`Frames`].
+    frame: u32,
+}
+
+/// Frames by number. Sections have few different ones.
+#[derive(Debug, Default)]
+struct Frames {
+    list: Vec<Frame>,
+    numbers: HashMap<Frame, u32>,
+}
+
+impl Frames {
+    /// The number of a frame that cannot be read.
+    const UNREADABLE: u32 = u32::MAX;
+
+    fn number(&mut self, frame: Frame) -> u32 {
+        let next = u32::try_from(self.list.len()).unwrap_or(Frames::UNREADABLE);
+        let number = *self.numbers.entry(frame).or_insert(next);
+        if number == next {
+            self.list.push(frame);
+        }
+        number
+    }
+
+    /// The frame with a number; `None` if it cannot be read.
+    fn get(&self, number: u32) -> Option<Frame> {
+        self.list.get(usize::try_from(number).ok()?).copied()
+    }
 }
 
 /// The functions of a section.
@@ -38,6 +75,8 @@ struct Described {
 pub(super) struct Specification {
     /// Ordered by address. They do not overlap, and none is empty.
     functions: Vec<Described>,
+    rows: Vec<DescribedRow>,
+    frames: Frames,
     /// The index and the address of each function with a row or something unreadable, in the order of the table.
     starts: Vec<(u32, u64)>,
     /// The bytes of code with a row or something unreadable.
@@ -78,14 +117,16 @@ impl Specification {
 
     fn add(&mut self, entry: FunctionEntry<'_>, work: &Work) {
         let (Ok(start), size) = (entry.start(), u64::from(entry.size())) else { return };
+        let first = self.rows.len();
         let mut block = None;
-        let rows = entry.function().and_then(|function| {
+        let read = entry.function().and_then(|function| {
             block = function.repeat_size()?;
-            self.rows(&function, work)
+            self.read_rows(&function, work)
         });
-        let rows = rows.unwrap_or_else(|error| {
+        let is_complete = read.unwrap_or_else(|error| {
             self.cannot_read(entry.index(), &error);
-            Rows::failed(UNREADABLE)
+            self.rows.truncate(first);
+            false
         });
         let (index, start) = (entry.index(), start.address);
         self.functions.push(Described {
@@ -93,39 +134,43 @@ impl Specification {
             start,
             end: start.saturating_add(size),
             block,
-            rows,
+            rows: first..self.rows.len(),
+            is_complete,
         });
     }
 
-    /// The rows, each up to the start of the next one. A row is not read unless the next one can be read, too: its end is
-    /// not known.
-    fn rows(&mut self, function: &Function<'_>, work: &Work) -> Result<Rows, Error> {
+    /// Adds the rows, each up to the start of the next one. A row is not read unless the next one can be read, too: its end is
+    /// not known. Returns whether all were read.
+    fn read_rows(&mut self, function: &Function<'_>, work: &Work) -> Result<bool, Error> {
         let layout = RowLayout::of(function)?;
-        let mut rows = Rows::default();
         if function.is_outermost() {
-            rows.push(Step { start: 0, end: 0, frame: Ok(Frame::OUTERMOST) });
-            return Ok(rows);
+            let frame = self.frames.number(Frame::OUTERMOST);
+            self.rows.push(DescribedRow { start: 0, frame });
+            return Ok(true);
         }
+        let mut reach = 0;
         for entry in function.frame_row_entries()? {
             if !work.take() {
-                rows.fail(SPENT);
-                break;
+                return Ok(false);
             }
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
                     self.cannot_read(function.index(), &error);
-                    rows.fail(UNREADABLE);
-                    break;
+                    return Ok(false);
                 }
             };
-            let frame = layout.interpret(&entry).map_err(|error| {
-                self.cannot_read(function.index(), &error);
-                UNREADABLE
-            });
-            rows.push(Step { start: entry.start, end: 0, frame });
+            let frame = match layout.interpret(&entry) {
+                Ok(frame) => self.frames.number(frame),
+                Err(error) => {
+                    self.cannot_read(function.index(), &error);
+                    Frames::UNREADABLE
+                }
+            };
+            reach = entry.start.max(reach);
+            self.rows.push(DescribedRow { start: reach, frame });
         }
-        Ok(rows)
+        Ok(true)
     }
 
     fn cannot_read(&mut self, function: u32, error: &Error) {
@@ -143,7 +188,7 @@ impl Specification {
         }
         self.functions.retain(|function| function.start < function.end);
         for function in &self.functions {
-            let covered = function.covered();
+            let covered = function.covered(&self.rows);
             self.covered = self.covered.saturating_add(covered);
             if covered > 0 {
                 self.starts.push((function.index, function.start));
@@ -161,12 +206,11 @@ impl Specification {
     pub(super) fn places(&self) -> Vec<u64> {
         let mut places = Vec::new();
         for function in &self.functions {
-            places.extend([function.start, function.end]);
-            if function.block.is_none() {
-                let steps = function.rows.steps().iter();
-                let starts = steps.map(|step| function.start.saturating_add(u64::from(step.start)));
-                places.extend(starts.filter(|start| *start < function.end));
-            }
+            places.push(function.start);
+            let rows = if function.block.is_none() { function.rows(&self.rows) } else { &[] };
+            let starts = rows.iter().map(|row| function.start.saturating_add(row.start.into()));
+            places.extend(starts.filter(|start| *start < function.end));
+            places.push(function.end);
         }
         places
     }
@@ -176,20 +220,9 @@ impl Specification {
         self.functions.last().map_or(0, |function| function.end)
     }
 
-    fn function(&self, pc: u64) -> Option<&Described> {
-        let after = self.functions.partition_point(|function| function.start <= pc);
-        let function = self.functions.get(after.checked_sub(1)?)?;
-        (pc < function.end).then_some(function)
-    }
-
-    /// The function that covers a PC, and its row there.
-    pub(super) fn at(&self, pc: u64) -> Option<(u32, Says)> {
-        self.function(pc).map(|function| (function.index, function.at(pc)))
-    }
-
-    /// The number of PCs after which rows repeat; 1 outside of repeated blocks.
-    pub(super) fn period(&self, pc: u64) -> u64 {
-        self.function(pc).and_then(|function| function.block).map_or(1, u64::from)
+    /// Looks up any number of PCs.
+    pub(super) fn lookups(&self) -> Lookups<'_> {
+        Lookups { specification: self, last: None }
     }
 
     /// The functions with a row or something unreadable, in the order of the table, and their addresses.
@@ -198,23 +231,61 @@ impl Specification {
     }
 }
 
+/// Looks up PCs. A lookup is fast if the PC is in the same function as the one before.
+pub(super) struct Lookups<'s> {
+    specification: &'s Specification,
+    last: Option<&'s Described>,
+}
+
+impl<'s> Lookups<'s> {
+    fn function(&mut self, pc: u64) -> Option<&'s Described> {
+        let covers = |function: &&Described| function.start <= pc && pc < function.end;
+        if self.last.as_ref().is_none_or(|last| !covers(last)) {
+            let functions = &self.specification.functions;
+            let after = functions.partition_point(|function| function.start <= pc);
+            self.last = after.checked_sub(1).and_then(|at| functions.get(at)).filter(covers);
+        }
+        self.last
+    }
+
+    /// The function that covers a PC, and its row there.
+    pub(super) fn at(&mut self, pc: u64) -> Option<(u32, Says)> {
+        let function = self.function(pc)?;
+        Some((function.index, function.at(pc, self.specification)))
+    }
+
+    /// The number of PCs after which rows repeat; 1 outside of repeated blocks.
+    pub(super) fn period(&mut self, pc: u64) -> u64 {
+        self.function(pc).and_then(|function| function.block).map_or(1, u64::from)
+    }
+}
+
 impl Described {
-    fn at(&self, pc: u64) -> Says {
+    fn rows<'r>(&self, all: &'r [DescribedRow]) -> &'r [DescribedRow] {
+        all.get(self.rows.clone()).unwrap_or_default()
+    }
+
+    fn at(&self, pc: u64, specification: &Specification) -> Says {
         let offset = pc.wrapping_sub(self.start);
         let offset = self.block.map_or(offset, |block| offset % u64::from(block.max(1)));
-        match self.rows.before_next(u32::try_from(offset).unwrap_or(u32::MAX)) {
-            Ok(frame) => Says::Row(frame),
-            Err(stop) if stop.kind == StopKind::Nothing => Says::Nothing,
-            Err(_) => Says::Unreadable,
+        let offset = u32::try_from(offset).unwrap_or(u32::MAX);
+        let rows = self.rows(&specification.rows);
+        let next = rows.partition_point(|row| row.start <= offset);
+        if next == rows.len() && !self.is_complete {
+            return Says::Unreadable;
+        }
+        match next.checked_sub(1).and_then(|last| rows.get(last)) {
+            Some(row) => specification.frames.get(row.frame).map_or(Says::Unreadable, Says::Row),
+            None => Says::Nothing,
         }
     }
 
     /// The bytes from the first row of the function, or of each block, on.
-    fn covered(&self) -> u64 {
+    fn covered(&self, all: &[DescribedRow]) -> u64 {
         let length = self.end - self.start;
-        let before = match self.rows.steps().first() {
+        let before = match self.rows(all).first() {
             Some(first) => u64::from(first.start),
-            None if self.rows.failure().is_some() => 0,
+            None if !self.is_complete => 0,
             None => return 0,
         };
         let Some(block) = self.block.map(|block| u64::from(block.max(1))) else {
