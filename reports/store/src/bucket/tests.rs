@@ -26,17 +26,19 @@ fn bucket() -> Bucket {
     Bucket::of(Box::new(InMemory::new()), name, "s3://b/nights/one".to_owned()).expect("a bucket")
 }
 
-/// A local store with all shards, in whose records each path ends in `word`.
-fn copy(manifest: Manifest, word: &str) -> (TempDir, Store) {
+/// A local store with all shards, whose records have this status.
+fn copy(manifest: Manifest, status: &str) -> (TempDir, Store) {
     let folder = tempfile::tempdir().expect("disk space");
+    let paths: Vec<String> =
+        manifest.items.iter().map(|item| item.path.display().to_string()).collect();
     let store = Store::create(folder.path(), manifest).expect("a store");
     for shard in 0..2 {
         let Shard::ToDo(mut writer) = store.begin(shard).expect("a shard") else {
             panic!("a new store");
         };
         while let Some(item) = writer.next_item() {
-            let record =
-                format!(r#"{{"type":"file","path":"{item}-{word}","status":"no-section"}}"#);
+            let path = &paths[item as usize];
+            let record = format!(r#"{{"type":"file","path":"{path}","status":"{status}"}}"#);
             writer.record(record.as_bytes()).expect("a record");
             writer.item_done(item, None, Counts::default()).expect("it is next");
         }
@@ -62,21 +64,21 @@ const FIRST: &str = "shards/00000.ndjson.zst";
 #[test]
 fn a_valid_shard_is_uploaded_once_and_never_replaced() {
     let bucket = bucket();
-    let (_folder, store) = copy(manifest("one"), "sound");
+    let (_folder, store) = copy(manifest("one"), "no-section");
     assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::Written(_))));
     assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::There(_))));
     let bytes = object(&bucket, FIRST);
     assert_eq!(bytes, fs::read(layout::shard_path(store.folder(), 0)).expect("readable"));
 
     // Neither a shard with other contents nor a shard of another scan replaces it.
-    let (_folder, other) = copy(manifest("one"), "contradicted");
+    let (_folder, other) = copy(manifest("one"), "not-elf");
     let error = bucket.put_shard(&other, 0).expect_err("another shard");
     assert!(matches!(&error, Error::Different { .. }), "{error}");
     assert!(
         error.to_string().starts_with(&format!("s3://b/nights/one/{FIRST} exists already")),
         "{error}"
     );
-    let (_folder, other) = copy(manifest("two"), "sound");
+    let (_folder, other) = copy(manifest("two"), "no-section");
     let error = bucket.put_shard(&other, 0).expect_err("another scan");
     assert!(matches!(error, Error::Foreign { .. }), "{error}");
     assert_eq!(object(&bucket, FIRST), bytes);
@@ -85,7 +87,7 @@ fn a_valid_shard_is_uploaded_once_and_never_replaced() {
 #[test]
 fn a_damaged_shard_is_replaced() {
     let bucket = bucket();
-    let (_folder, store) = copy(manifest("one"), "sound");
+    let (_folder, store) = copy(manifest("one"), "no-section");
     let whole = fs::read(layout::shard_path(store.folder(), 0)).expect("readable");
     for damaged in [&whole[..whole.len() / 2], b"", b"<html>"] {
         place(&bucket, FIRST, damaged);
@@ -102,7 +104,7 @@ fn a_damaged_shard_is_replaced() {
 #[test]
 fn a_bucket_is_fetched_and_a_merged_store_is_uploaded() {
     let bucket = bucket();
-    let (_folder, store) = copy(manifest("one"), "sound");
+    let (_folder, store) = copy(manifest("one"), "no-section");
     bucket.put_shard(&store, 1).expect("an upload");
     place(&bucket, "shards/notes.txt", b"a stranger's");
     place(&bucket, "shards/deeper/00000.ndjson.zst", b"a stranger's");
@@ -141,7 +143,7 @@ fn an_address_without_bucket_or_name_is_refused() {
 
 fn merged() -> (Bucket, TempDir) {
     let bucket = bucket();
-    let (folder, mut store) = copy(manifest("one"), "sound");
+    let (folder, mut store) = copy(manifest("one"), "no-section");
     (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("an upload")));
     store.merge().expect("all shards");
     bucket.put_merged(&store).expect("an upload");
