@@ -21,7 +21,7 @@
 //! | Box | What it is | Files |
 //! |---|---|---|
 //! | Image | The file: where functions start and end, their code and data, relocations | `image.rs`, `function_bounds.rs`, `relocation/` |
-//! | Cross references | One pass over all code: the call graph, jumps between functions, functions that do not return | `cross_references.rs`, `recent_addresses.rs`, `address_set.rs` |
+//! | Cross references | The call graph, jumps between functions, functions that do not return: in one pass over all code or, for a few functions, by a search for what refers to them | `cross_references/`, `recent_addresses.rs`, `address_set.rs` |
 //! | Entries | Where a function is entered, by which evidence, and whether code is a fragment of another function | `program.rs`, `context.rs` |
 //! | Discovery | The control-flow graph: instructions are decoded where control may go, and divided into basic blocks. It grows in rounds: targets of indirect jumps and fragments elsewhere are known only from states | `graph.rs`, `block.rs`, `step.rs`, `jump_table.rs`, `fixpoint.rs` |
 //! | Worklist | The blocks whose states have changed, in the order of addresses. Edges that rely on an assumption come when no other work is left | `worklist.rs`, `fixpoint/round.rs` |

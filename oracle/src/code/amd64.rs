@@ -1,6 +1,7 @@
 //! AMD64 instructions (AMD64 Architecture Programmer's Manual, volume 3; AMD64 psABI 3.2).
 
 mod conventions;
+mod search;
 mod semantics;
 
 use iced_x86::{
@@ -11,6 +12,7 @@ use super::effect::{
     Condition, ControlFlow, Decoder, Effect, NO_REGISTER, Preview, RegisterNumber, SCRATCH,
 };
 pub(super) use conventions::CONVENTIONS;
+pub(super) use search::may_refer;
 use semantics::{Semantics, jump_target};
 
 /// The registers that a call may change (psABI 3.2.1): RAX, RDX, RCX, RSI, RDI, R8 to R11.

@@ -1,429 +1,237 @@
-//! The pass over all code of a file before any function is analysed: the cross references between functions, from which
-//! the call graph, entries, and functions that do not return follow.
+//! Cross references between functions, from which the call graph, entries, and functions that do not return follow.
+//!
+//! Whoever examines many functions finds them in one pass over all code ([`Index`]). Whoever looks at one place needs few
+//! of them: they are found [on demand](on_demand), which is many times faster, with the same answers.
 
-use core::ops::Range;
+mod index;
+mod no_return;
+mod on_demand;
+mod pointers;
+mod scan;
+mod search;
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use sframe_validator::elf::{ElfKind, ElfSection, SHF_ALLOC};
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use sframe_validator::elf::ElfKind;
 use sframe_validator::unwind::CodeAddress;
 
-use super::address_set::AddressSet;
-use super::context::Fragment;
-use super::effect::{ControlFlow, Decoder};
-use super::image::{Image, SHT_NOBITS};
-use super::machine::{Machine, WithDecoder};
-use super::recent_addresses::RecentAddresses;
-use super::relocation::RelocationTarget;
-
-const SHT_RELA: u32 = 4;
-/// The size of an entry of `SHT_RELA`, in bytes.
-const RELA: usize = 24;
-/// The number of functions that a thread examines at a time.
-const GROUP: usize = 512;
-/// The maximum number of jumps to other functions in one that may never return.
-const MAX_EXITS: usize = 8;
-/// The maximum length of a chain of functions that never return because the next one does not.
-const LONGEST_CHAIN: usize = 16;
+use super::image::Image;
+use super::jump_table::LARGEST_TABLE;
+use super::machine::Machine;
+use index::Index;
+use on_demand::OnDemand;
+use pointers::pointers;
 
 /// The cross references of a file.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug)]
 pub(super) struct CrossReferences {
-    /// The targets of direct calls, ordered.
-    called: Vec<CodeAddress>,
-    /// Those of them, apart from a function's start, that only calls in the same function have; ordered.
-    local: Vec<CodeAddress>,
-    /// Jumps from one function into another: the index of the other, the target, and the index of the one; ordered.
-    jumps: Vec<(usize, u64, usize)>,
-    /// The targets of jumps from other functions.
-    jump_targets: AddressSet,
-    /// The addresses of code and data that instructions contain, ordered.
-    referenced: Vec<u64>,
+    machine: Machine,
+    /// Places that are called from elsewhere.
+    entries: Vec<CodeAddress>,
+    /// Those of all code, once they were found.
+    all: OnceLock<Index>,
+    /// Those that were asked for before.
+    on_demand: OnDemand,
     /// The starts of functions that data contains, ordered.
-    pointers: Vec<u64>,
-    /// The addresses of functions that never return.
-    no_return: AddressSet,
+    pointers: OnceLock<Vec<u64>>,
 }
 
-/// Some of a file's functions, to be examined by a thread.
-struct Functions<'i, 'e> {
-    image: &'i Image<'e>,
-    numbers: Range<usize>,
+/// Those of all code, or at least those to a range of addresses.
+enum Known<'r> {
+    All(&'r Index),
+    Some(Arc<Index>),
 }
 
-impl<'e> WithDecoder<'e> for Functions<'_, 'e> {
-    /// Their cross references, and those of them that may never return.
-    type Output = (CrossReferences, Vec<NoReturnCandidate>);
+impl Deref for Known<'_> {
+    type Target = Index;
 
-    fn run(self, decoder: &mut impl Decoder<'e>) -> Self::Output {
-        let (mut found, mut candidates) = (CrossReferences::default(), Vec::new());
-        let mut recent = [RecentAddresses::none(), RecentAddresses::none()];
-        let function = |n| found.function(self.image, n, decoder, &mut recent);
-        candidates.extend(self.numbers.filter_map(function));
-        found.called.sort_unstable();
-        found.called.dedup();
-        found.jumps.sort_unstable();
-        found.jumps.dedup();
-        found.referenced.sort_unstable();
-        found.referenced.dedup();
-        (found, candidates)
+    fn deref(&self) -> &Index {
+        match self {
+            Known::All(index) => index,
+            Known::Some(index) => index,
+        }
     }
-}
-
-/// A function without a return instruction, and the targets of its jumps to other functions.
-struct NoReturnCandidate {
-    start: CodeAddress,
-    exits: Vec<CodeAddress>,
 }
 
 impl CrossReferences {
-    /// Finds the cross references in a file for a machine. `entries` are called from elsewhere. The threads of the
-    /// current `rayon` pool go over groups of functions.
-    pub(super) fn of(
-        image: &Image<'_>,
-        entries: Vec<CodeAddress>,
-        machine: Machine,
-    ) -> CrossReferences {
-        CrossReferences::in_groups(GROUP, image, entries, machine)
-    }
-
-    /// Finds them in groups of `size` functions.
-    fn in_groups(
-        size: usize,
-        image: &Image<'_>,
-        entries: Vec<CodeAddress>,
-        machine: Machine,
-    ) -> CrossReferences {
-        let count = image.functions().len();
-        let groups = (0..count.div_ceil(size)).into_par_iter().map(|group| {
-            let first = group * size;
-            let numbers = first..first.saturating_add(size).min(count);
-            machine.decode(Functions { image, numbers })
-        });
-        let mut all = CrossReferences { called: entries, ..CrossReferences::default() };
-        let mut candidates = Vec::new();
-        for (mut group, mut no_return) in groups.collect::<Vec<_>>() {
-            all.called.append(&mut group.called);
-            all.local.append(&mut group.local);
-            all.jumps.append(&mut group.jumps);
-            all.referenced.append(&mut group.referenced);
-            candidates.append(&mut no_return);
+    /// Those of a file for a machine, which are found when they are asked for. `entries` are called from elsewhere.
+    pub(super) fn on_demand(machine: Machine, entries: Vec<CodeAddress>) -> CrossReferences {
+        CrossReferences {
+            machine,
+            entries,
+            all: OnceLock::new(),
+            on_demand: OnDemand::default(),
+            pointers: OnceLock::new(),
         }
-        all.find_pointers(image);
-        // Groups are in the order of addresses, and the sort knows what is in order already.
-        all.called.sort();
-        all.called.dedup();
-        all.local.sort_unstable();
-        all.local.dedup();
-        all.local.retain(|place| all.called.binary_search(place).is_err());
-        all.called.extend_from_slice(&all.local);
-        all.called.sort();
-        all.jumps.sort();
-        all.jumps.dedup();
-        for places in [&mut all.referenced, &mut all.pointers] {
-            places.sort();
-            places.dedup();
+    }
+
+    /// Finds those of all code, for many questions. The threads of the current `rayon` pool share the work.
+    pub(super) fn find_all(&self, image: &Image<'_>) {
+        self.all(image);
+    }
+
+    fn all(&self, image: &Image<'_>) -> &Index {
+        self.all.get().unwrap_or_else(|| {
+            let found = Index::of_all(image, self.machine, &self.entries);
+            self.all.get_or_init(|| found)
+        })
+    }
+
+    /// Finds those to a function, or those of all code.
+    fn to_function(&self, image: &Image<'_>, function: usize) -> Known<'_> {
+        let find = || self.on_demand.to_function(image, self.machine, function, &self.entries);
+        self.known(image, find)
+    }
+
+    /// What is known of all code or, if there are few questions so far, what `find` finds.
+    fn known(&self, image: &Image<'_>, find: impl FnOnce() -> Option<Arc<Index>>) -> Known<'_> {
+        if let Some(all) = self.all.get() {
+            return Known::All(all);
         }
-        all.jump_targets = all.targets(image);
-        all.no_return = no_return(candidates, image);
-        all
+        // Relocations determine the targets in an object, which is small.
+        let found = match image.elf().kind() {
+            ElfKind::Relocatable => None,
+            _ => find(),
+        };
+        found.map_or_else(|| Known::All(self.all(image)), Known::Some)
     }
 
-    /// The addresses of the targets of jumps from other functions.
-    fn targets(&self, image: &Image<'_>) -> AddressSet {
-        let section = |function: usize| Some(image.functions().get(function)?.start.section);
-        let targets = self.jumps.iter().filter_map(|(function, address, _)| {
-            let section = section(*function)?;
-            Some(image.flat(CodeAddress { section, address: *address }))
-        });
-        AddressSet::of(targets.collect())
+    /// Whether a direct call leads to the start of a function.
+    pub(super) fn is_called(&self, image: &Image<'_>, function: usize) -> bool {
+        let start = image.functions().get(function).map(|function| function.start);
+        start.is_some_and(|start| self.to_function(image, function).is_called(start))
     }
 
-    /// Whether a direct call leads to a place.
-    pub(super) fn is_called(&self, place: CodeAddress) -> bool {
-        self.called.binary_search(&place).is_ok()
+    /// The places in a function that direct calls lead to. Of each, whether only calls in the function itself lead there, and it is
+    /// not its start.
+    pub(super) fn called_within(
+        &self,
+        image: &Image<'_>,
+        function: usize,
+    ) -> Vec<(CodeAddress, bool)> {
+        let Some(range) = image.functions().get(function) else { return Vec::new() };
+        let known = self.to_function(image, function);
+        let called = known.called_within(range.start, range.end).iter();
+        called.map(|place| (*place, known.is_local(*place))).collect()
     }
 
-    /// Whether a place is not the start of a function, and only calls in the same function lead there.
-    pub(super) fn is_local(&self, place: CodeAddress) -> bool {
-        self.local.binary_search(&place).is_ok()
+    /// Whether instructions or data contain the address of a function's start.
+    pub(super) fn is_mentioned(&self, image: &Image<'_>, function: usize) -> bool {
+        let Some(range) = image.functions().get(function) else { return false };
+        let address = image.flat(range.start);
+        self.to_function(image, function).is_referenced(address)
+            || self.pointers.get_or_init(|| pointers(image)).binary_search(&address).is_ok()
     }
 
-    /// The places between two addresses of a section that direct calls lead to.
-    pub(super) fn called_within(&self, start: CodeAddress, end: u64) -> &[CodeAddress] {
-        let first = self.called.partition_point(|called| *called < start);
-        let last =
-            self.called.partition_point(|called| *called < CodeAddress { address: end, ..start });
-        self.called.get(first..last).unwrap_or_default()
-    }
-
-    /// Whether instructions or data contain the address of a function.
-    pub(super) fn is_mentioned(&self, address: u64) -> bool {
-        self.referenced.binary_search(&address).is_ok()
-            || self.pointers.binary_search(&address).is_ok()
-    }
-
-    /// The lowest address after this one that an instruction contains.
-    pub(super) fn next_referenced(&self, address: u64) -> u64 {
-        let after = self.referenced.partition_point(|place| *place <= address);
-        self.referenced.get(after).copied().unwrap_or(u64::MAX)
+    /// The lowest address after this one that an instruction contains, up to the end of the largest jump table.
+    pub(super) fn next_referenced(&self, image: &Image<'_>, address: u64) -> u64 {
+        let range = address.saturating_add(1)..address.saturating_add(LARGEST_TABLE);
+        let find = || self.on_demand.to_data(image, self.machine, range);
+        self.known(image, find).next_referenced(address)
     }
 
     /// Whether a function that never returns starts at an [address](Image::flat).
-    pub(super) fn never_returns(&self, address: u64) -> bool {
-        self.no_return.contains(address)
+    pub(super) fn never_returns(&self, image: &Image<'_>, address: u64) -> bool {
+        if let Some(all) = self.all.get() {
+            return all.never_returns(address);
+        }
+        self.on_demand.never_returns(image, self.machine, address)
     }
 
     /// Whether functions contain jumps to an [address](Image::flat) in another one.
-    pub(super) fn is_jump_target(&self, address: u64) -> bool {
-        self.jump_targets.contains(address)
+    pub(super) fn is_jump_target(&self, image: &Image<'_>, address: u64) -> bool {
+        let function = image.find(image.place(address));
+        function.is_some_and(|it| self.to_function(image, it).is_jump_target(address))
     }
 
     /// The functions with jumps into another.
-    pub(super) fn sources(&self, function: usize) -> Vec<usize> {
-        let first = self.jumps.partition_point(|(into, ..)| *into < function);
-        let jumps = self.jumps.get(first..).unwrap_or_default();
-        let jumps = jumps.iter().take_while(|(into, ..)| *into == function);
-        let mut sources: Vec<usize> = jumps.map(|(.., from)| *from).collect();
-        sources.sort_unstable();
-        sources.dedup();
-        sources
+    pub(super) fn sources(&self, image: &Image<'_>, function: usize) -> Vec<usize> {
+        self.to_function(image, function).sources(function)
     }
-
-    /// Finds those in a function. Returns the function if it has no return instruction. What was called and referred to
-    /// recently is not added again.
-    fn function<'e>(
-        &mut self,
-        image: &Image<'e>,
-        index: usize,
-        decoder: &mut impl Decoder<'e>,
-        [called, referenced]: &mut [RecentAddresses; 2],
-    ) -> Option<NoReturnCandidate> {
-        let (fragment, start) = (image.fragment(index)?, image.functions().get(index)?.start);
-        let place = |address| CodeAddress { section: start.section, address };
-        for pad in image.landing_pads(start, &fragment).map_or_else(Vec::new, |(_, pads)| pads) {
-            self.jump(image, index, place(pad.pad));
-        }
-        let mut candidate = Some(NoReturnCandidate { start, exits: Vec::new() });
-        instructions(image, &fragment, start.section, decoder, |reference| {
-            match reference {
-                CrossReference::Address(address) => {
-                    if referenced.is_new(CodeAddress::absolute(address)) {
-                        self.referenced.push(address);
-                    }
-                }
-                CrossReference::Call(target)
-                    if fragment.offset(image.flat(target)).is_some_and(|at| at != 0) =>
-                {
-                    self.local.push(target);
-                }
-                CrossReference::Call(target) => {
-                    if called.is_new(target) {
-                        self.called.push(target);
-                    }
-                }
-                CrossReference::Jump(target) if fragment.offset(image.flat(target)).is_some() => {}
-                CrossReference::Jump(target) => {
-                    self.jump(image, index, target);
-                    if let Some(candidate) = candidate.as_mut() {
-                        candidate.exits.push(target);
-                    }
-                }
-                CrossReference::Exit => candidate = None,
-            }
-            if candidate.as_ref().is_some_and(|candidate| candidate.exits.len() > MAX_EXITS) {
-                candidate = None;
-            }
-        });
-        candidate
-    }
-
-    /// Adds a jump, if it leads to another function.
-    fn jump(&mut self, image: &Image<'_>, from: usize, place: CodeAddress) {
-        let Some(other) = image.find(place).filter(|other| *other != from) else { return };
-        self.jumps.push((other, place.address, from));
-    }
-
-    /// Finds the functions whose addresses are in data, or in relocations, which are data too.
-    fn find_pointers(&mut self, image: &Image<'_>) {
-        let (elf, functions) = (image.elf(), image.functions());
-        let (Some(first), Some(last)) = (functions.first(), functions.last()) else { return };
-        let is_code = |word: u64| (first.start.address..=last.start.address).contains(&word);
-        let has_data = |section: &&ElfSection<'_>| {
-            section.flags & SHF_ALLOC != 0 && section.sh_type != SHT_NOBITS && !elf.is_code(section)
-        };
-        for section in elf.sections().iter().filter(has_data) {
-            let data = elf.section_data(section).unwrap_or_default();
-            if section.sh_type == SHT_RELA {
-                // Each entry has the place of a word and, if the word is an address, that address.
-                let entries = data
-                    .chunks_exact(RELA)
-                    .filter_map(|entry| Some((word(entry, 0)?, word(entry, 16)?)));
-                self.add_pointers(image, entries.filter(|(_, word)| is_code(*word)));
-            } else if elf.kind() == ElfKind::Executable {
-                let words =
-                    (0..data.len()).step_by(8).filter_map(|at| Some((at as u64, word(data, at)?)));
-                self.add_pointers(image, words.filter(|(_, word)| is_code(*word)));
-            }
-        }
-        if elf.kind() == ElfKind::Shared {
-            // Only words with a relocation are addresses.
-            let places = elf.dynamic_relocations(0, u64::MAX).unwrap_or_default();
-            let words = places
-                .into_iter()
-                .filter_map(|place| Some((place, word(image.bytes_from(place)?, 0)?)));
-            self.add_pointers(image, words.filter(|(_, word)| is_code(*word)));
-        }
-    }
-
-    /// Adds the functions to which words point; `words` are pairs of a place and a word. Where adjacent words point to
-    /// the middle of functions as well, they are a jump table, which may lead to fragments of functions. Words that point
-    /// to code of no known function do not count: `.init_array` has such pointers, and is next to other data.
-    fn add_pointers(&mut self, image: &Image<'_>, words: impl Iterator<Item = (u64, u64)>) {
-        let (mut first, mut is_table, mut end) = (self.pointers.len(), false, u64::MAX);
-        for (place, word) in words {
-            if place != end {
-                (first, is_table) = (self.pointers.len(), false);
-            }
-            end = place.saturating_add(8);
-            let target = CodeAddress::absolute(word);
-            if image.find(target).is_none() {
-                continue;
-            }
-            if !image.starts_at(target) {
-                is_table = true;
-                self.pointers.truncate(first);
-            } else if !is_table {
-                self.pointers.push(word);
-            }
-        }
-    }
-}
-
-/// The functions that never return: those without a return instruction, all of whose jumps to other functions lead to such
-/// functions. This is a least fixpoint, so that functions that only jump to each other in a circle count as returning.
-fn no_return(mut candidates: Vec<NoReturnCandidate>, image: &Image<'_>) -> AddressSet {
-    let mut no_return: Vec<CodeAddress> = Vec::new();
-    for _ in 0..LONGEST_CHAIN {
-        let never_returns = |candidate: &NoReturnCandidate| {
-            candidate.exits.iter().all(|exit| no_return.binary_search(exit).is_ok())
-        };
-        let (more, rest): (Vec<_>, Vec<_>) = candidates.into_iter().partition(never_returns);
-        if more.is_empty() {
-            break;
-        }
-        no_return.extend(more.iter().map(|candidate| candidate.start));
-        no_return.sort_unstable();
-        candidates = rest;
-    }
-    AddressSet::of(no_return.into_iter().map(|start| image.flat(start)).collect())
-}
-
-/// A cross reference of an instruction.
-enum CrossReference {
-    /// The address of code or data.
-    Address(u64),
-    /// A direct call.
-    Call(CodeAddress),
-    /// A direct jump or branch.
-    Jump(CodeAddress),
-    /// A return, or a jump to an unknown place.
-    Exit,
-}
-
-/// Passes the cross references of a function's instructions, from its start to its end, to `visit`.
-fn instructions<'e>(
-    image: &Image<'_>,
-    fragment: &Fragment<'e>,
-    section: u32,
-    decoder: &mut impl Decoder<'e>,
-    mut visit: impl FnMut(CrossReference),
-) {
-    let relocations = image.relocations();
-    let here = |address| CodeAddress { section, address };
-    let mut place = image.place(fragment.start);
-    let mut offset = 0;
-    while offset < fragment.code.len() {
-        let Some(preview) = decoder.preview(fragment.code, offset, place.address) else {
-            // Bytes that are no instruction may be data in code.
-            offset += 1;
-            place.address = place.address.wrapping_add(1);
-            continue;
-        };
-        offset += usize::from(preview.length);
-        let end = place.address.wrapping_add(u64::from(preview.length));
-        if !preview.next.is_direct()
-            && let Some(address) = image.reference(place, &preview)
-        {
-            visit(CrossReference::Address(address));
-        }
-        if let Some(to) = relocations.branch(place) {
-            visit(CrossReference::Jump(to));
-        }
-        if preview.next != ControlFlow::Following {
-            let reference = match (preview.next, relocations.target(place, preview.length)) {
-                (ControlFlow::Call(target), None) => {
-                    (target != end).then_some(CrossReference::Call(here(target)))
-                }
-                (ControlFlow::Call(_), Some(RelocationTarget::Place(target))) => {
-                    Some(CrossReference::Call(target))
-                }
-                (ControlFlow::Jump(target) | ControlFlow::Branch(target, _), None) => {
-                    Some(CrossReference::Jump(here(target)))
-                }
-                (
-                    ControlFlow::Jump(_) | ControlFlow::Branch(..),
-                    Some(RelocationTarget::Place(target)),
-                ) => Some(CrossReference::Jump(target)),
-                (
-                    ControlFlow::Jump(_) | ControlFlow::Branch(..),
-                    Some(RelocationTarget::NoReturn),
-                ) => None,
-                (ControlFlow::Jump(_) | ControlFlow::Branch(..), Some(_))
-                | (ControlFlow::Return | ControlFlow::Indirect(_), _) => Some(CrossReference::Exit),
-                _ => None,
-            };
-            reference.into_iter().for_each(&mut visit);
-        }
-        place.address = end;
-    }
-}
-
-/// The 8 bytes at an offset.
-fn word(data: &[u8], offset: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(data.get(offset..)?.first_chunk().copied()?))
 }
 
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow;
+    use std::path::Path;
 
-    use sframe_validator::elf::Elf;
+    use sframe_validator::elf::{Elf, SymbolTable};
 
     use super::*;
     use crate::cfi::Cfi;
     use crate::code::function_bounds;
 
-    /// Every golden file, in groups of one function and of all.
-    #[test]
-    fn groups_change_nothing() {
-        let mut jumps = 0;
-        for path in sframe_corpus::golden(&["o", "so", "exe"]) {
-            let file = std::fs::read(&path).expect("readable");
-            let Ok(elf) = Elf::parse(&file) else { continue };
-            let Some(machine) = elf.abi().and_then(Machine::of) else { continue };
-            let cfi = Cfi::load_all(&elf).expect("readable");
-            let functions = function_bounds::functions(&elf, &[], &cfi);
-            let image = Image::of(
-                Cow::Borrowed(&elf),
-                Cow::Borrowed(&cfi),
-                functions,
-                machine.conventions(),
-            );
-            let scan = |size| CrossReferences::in_groups(size, &image, Vec::new(), machine);
-            let one_by_one = scan(1);
-            assert_eq!(one_by_one, scan(usize::MAX), "{}", path.display());
-            jumps += one_by_one.jumps.len();
+    /// What is known of a function.
+    type Answers = (bool, Vec<(CodeAddress, bool)>, bool, Vec<usize>, Vec<bool>, bool, Vec<u64>);
+
+    /// The answers about a function, and about the addresses around one that code refers to.
+    fn answers(
+        known: &CrossReferences,
+        image: &Image<'_>,
+        function: usize,
+        referenced: u64,
+    ) -> Answers {
+        let start = image.flat(image.functions().get(function).expect("a function").start);
+        let called = known.called_within(image, function);
+        let targets = called.iter().map(|(place, _)| image.flat(*place)).chain([start]);
+        (
+            known.is_called(image, function),
+            called.clone(),
+            known.is_mentioned(image, function),
+            known.sources(image, function),
+            targets.map(|target| known.is_jump_target(image, target)).collect(),
+            known.never_returns(image, start),
+            [start, referenced.saturating_sub(1), referenced, referenced.saturating_add(1)]
+                .map(|address| match known.next_referenced(image, address) {
+                    next if next - address < LARGEST_TABLE => next,
+                    _ => u64::MAX,
+                })
+                .to_vec(),
+        )
+    }
+
+    /// Compares the answers about every function, or every `step`th one. Returns the number of jumps between functions.
+    fn compare(path: &Path, step: usize) -> usize {
+        let file = std::fs::read(path).expect("readable");
+        let Ok(elf) = Elf::parse(&file) else { return 0 };
+        let Some(machine) = elf.abi().and_then(Machine::of) else { return 0 };
+        let cfi = Cfi::load_all(&elf).expect("readable");
+        let symbols = SymbolTable::load(&elf).unwrap_or_default();
+        let functions = function_bounds::functions(&elf, &symbols, &[], &cfi);
+        let stubs = function_bounds::stubs(&elf, machine.conventions());
+        let entries: Vec<_> = stubs.into_iter().map(CodeAddress::absolute).collect();
+        let (elf, cfi) = (Cow::Borrowed(&elf), Cow::Borrowed(cfi.as_slice()));
+        let image = Image::of(elf, cfi, functions, machine.conventions());
+        let all = CrossReferences::on_demand(machine, entries.clone());
+        all.find_all(&image);
+        let mut sources = 0;
+        for function in (0..image.functions().len()).step_by(step) {
+            let few = CrossReferences::on_demand(machine, entries.clone());
+            let referenced = all.next_referenced(&image, function as u64 * 0x1000);
+            let found = answers(&few, &image, function, referenced);
+            let expected = answers(&all, &image, function, referenced);
+            assert_eq!(found, expected, "function {function} of {}", path.display());
+            assert!(few.all.get().is_none() || image.elf().kind() == ElfKind::Relocatable);
+            sources += expected.3.len();
         }
+        sources
+    }
+
+    /// Every function of the golden files, and some of real libraries of both machines.
+    #[test]
+    fn what_is_found_on_demand_is_what_is_found_in_all_code() {
+        let golden = sframe_corpus::golden(&["so", "exe"]);
+        let jumps: usize = golden.iter().map(|path| compare(path, 1)).sum();
         assert!(jumps > 100, "{jumps}");
+        let libraries = sframe_corpus::tools::real_libraries();
+        for machine in ["x86_64", "aarch64"] {
+            let library = libraries.join("2.47.50").join(machine).join("sqlite3.so");
+            if !library.exists() {
+                sframe_corpus::tools::missing("SQLite of both machines", "corpus/build real");
+                return;
+            }
+            assert!(compare(&library, 41) > 0);
+        }
     }
 }

@@ -12,6 +12,7 @@ use crate::witness::CodeRange;
 /// it ends where the next one starts, or where all of them end.
 pub(super) fn functions(
     elf: &Elf<'_>,
+    symbols: &SymbolTable<'_>,
     sections: &[Section<'_>],
     cfi: &[Cfi<'_>],
 ) -> Vec<CodeRange> {
@@ -32,7 +33,7 @@ pub(super) fn functions(
             add(start, u64::from(function.size()));
         }
     }
-    for symbol in SymbolTable::load(elf).unwrap_or_default().symbols() {
+    for symbol in symbols.symbols() {
         add(symbol.start, symbol.size);
     }
     ranges.sort_unstable();
@@ -53,8 +54,7 @@ pub(super) fn functions(
 
 /// The places that have the name of a function, in order. Compilers name the parts of a function after it, with `.cold` at
 /// the end.
-pub(super) fn named(elf: &Elf<'_>) -> Vec<CodeAddress> {
-    let symbols = SymbolTable::load(elf).unwrap_or_default();
+pub(super) fn named(symbols: &SymbolTable<'_>) -> Vec<CodeAddress> {
     let is_part = |name: &[u8]| name.windows(5).any(|piece| piece == b".cold");
     let named = symbols.symbols().iter().filter(|symbol| !is_part(symbol.name.bytes()));
     named.map(|symbol| symbol.start).collect()

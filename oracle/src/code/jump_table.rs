@@ -5,6 +5,8 @@ use super::value::AbstractValue;
 
 /// The maximum number of elements of a table.
 const MAX_ELEMENTS: u32 = 4096;
+/// The maximum size of a table in bytes.
+pub(super) const LARGEST_TABLE: u64 = MAX_ELEMENTS as u64 * 8;
 /// The maximum number of tables of a function.
 const MAX_TABLES: usize = 4096;
 

@@ -3,6 +3,8 @@
 //! A machine is a folder with its decoder, the semantics of its instructions (`semantics.rs`) and its conventions
 //! (`conventions.rs`). It has a variant of [`Machine`], with an arm in each function here, and nothing elsewhere.
 
+use core::ops::Range;
+
 use sframe_validator::Abi;
 
 use super::aarch64::{self, Aarch64};
@@ -42,6 +44,14 @@ impl Machine {
         match self {
             Machine::Amd64 => &amd64::CONVENTIONS,
             Machine::Aarch64 => &aarch64::CONVENTIONS,
+        }
+    }
+
+    /// Whether the code at `address` may contain an instruction that refers to an address in a range: always if one does.
+    pub(super) fn may_refer(self, code: &[u8], address: u64, targets: &Range<u64>) -> bool {
+        match self {
+            Machine::Amd64 => amd64::may_refer(code, address, targets),
+            Machine::Aarch64 => aarch64::may_refer(code, address, targets),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use sframe_validator::elf::Elf;
+use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Abi, Endian, Section};
 
@@ -52,10 +52,23 @@ impl<'e> Program<'e> {
         sections: &[Section<'_>],
         cfi: &'e [Cfi<'e>],
     ) -> Option<Program<'e>> {
+        let program = Program::for_few(elf, sections, cfi)?;
+        program.references.find_all(&program.image);
+        Some(program)
+    }
+
+    /// Divides the code of `elf`, as [`Program::of`] does, for looking at a few functions. The cross references to each are found when
+    /// it is examined, until there are so many that all are found at once. The results are the same.
+    #[must_use]
+    pub fn for_few(
+        elf: &'e Elf<'e>,
+        sections: &[Section<'_>],
+        cfi: &'e [Cfi<'e>],
+    ) -> Option<Program<'e>> {
         Program::new(Cow::Borrowed(elf), sections, Cow::Borrowed(cfi))
     }
 
-    /// Divides the code of `elf`, as [`Program::of`] does, and keeps the file and its CFI.
+    /// Divides the code of `elf`, as [`Program::for_few`] does, and keeps the file and its CFI.
     #[must_use]
     pub fn owning(
         elf: Elf<'e>,
@@ -71,14 +84,16 @@ impl<'e> Program<'e> {
         cfi: Cow<'e, [Cfi<'e>]>,
     ) -> Option<Program<'e>> {
         let abi = elf.abi()?;
-        let functions = function_bounds::functions(&elf, sections, &cfi);
-        let named = function_bounds::named(&elf);
+        let symbols = SymbolTable::load(&elf).unwrap_or_default();
+        let functions = function_bounds::functions(&elf, &symbols, sections, &cfi);
+        let named = function_bounds::named(&symbols);
+        drop(symbols);
         // A file without functions has no code of another machine.
         let machine = Machine::of(abi).or(functions.is_empty().then_some(Machine::Amd64))?;
         let stubs = function_bounds::stubs(&elf, machine.conventions());
         let entries = stubs.iter().copied().map(CodeAddress::absolute).collect();
         let image = Image::of(elf, cfi, functions, machine.conventions());
-        let references = CrossReferences::of(&image, entries, machine);
+        let references = CrossReferences::on_demand(machine, entries);
         let bytes = image.functions().iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
         let budget = Budget::of(bytes);
         let summaries = SummaryCache::for_functions(image.functions().len());
@@ -135,14 +150,14 @@ impl<'e> Program<'e> {
             EntryEvidence::Strong => true,
             EntryEvidence::Weak => {
                 callers.is_tail_called
-                    || callers.analyses.is_empty() && !self.references.is_jump_target(address)
+                    || callers.analyses.is_empty() && !self.is_jump_target(address)
             }
             EntryEvidence::None => callers.is_tail_called || self.is_unused(index),
         };
         let is_understood = evidence == EntryEvidence::Strong
             || callers.are_all_known
             || callers.is_tail_called && self.image.starts_as_called(start)
-            || !self.references.is_jump_target(address);
+            || !self.is_jump_target(address);
         let (mut analyses, mut last) = (callers.analyses, callers.last);
         if !is_understood {
             analyses.drain(..).for_each(|analysis| workspace.free(analysis));
@@ -155,10 +170,15 @@ impl<'e> Program<'e> {
         Some(Function { abi: self.abi, range, base, analyses, last })
     }
 
+    /// Whether functions contain jumps to an address in another one.
+    fn is_jump_target(&self, address: u64) -> bool {
+        self.references.is_jump_target(&self.image, address)
+    }
+
     /// The function to which `functions()[index]` belongs, if that is only a fragment of it and comes before it:
     /// compilers collect code that is rarely executed. A function's fragments are best examined right after it.
     pub(crate) fn owner(&self, index: usize) -> Option<usize> {
-        let [owner] = *self.references.sources(index).as_slice() else { return None };
+        let [owner] = *self.references.sources(&self.image, index).as_slice() else { return None };
         let is_fragment = self.is_fragment(index) && !self.is_fragment(owner);
         (is_fragment && owner > index).then_some(owner)
     }
@@ -172,9 +192,10 @@ impl<'e> Program<'e> {
     fn evidence(&self, index: usize) -> EntryEvidence {
         let Some(function) = self.functions().get(index) else { return EntryEvidence::None };
         let start = function.start;
-        if self.references.is_called(start) || self.named.binary_search(&start).is_ok() {
+        if self.named.binary_search(&start).is_ok() || self.references.is_called(&self.image, index)
+        {
             EntryEvidence::Strong
-        } else if self.references.is_mentioned(self.image.flat(start)) {
+        } else if self.references.is_mentioned(&self.image, index) {
             EntryEvidence::Weak
         } else {
             EntryEvidence::None
@@ -185,7 +206,7 @@ impl<'e> Program<'e> {
     /// that are not used.
     fn is_unused(&self, index: usize) -> bool {
         let function = self.functions().get(index);
-        self.references.sources(index).is_empty()
+        self.references.sources(&self.image, index).is_empty()
             && function.is_some_and(|function| self.image.starts_as_called(function.start))
     }
 
@@ -193,7 +214,7 @@ impl<'e> Program<'e> {
     fn callers(&self, index: usize, workspace: &mut Workspace<'e>) -> JumpCallers<'e> {
         let start =
             self.functions().get(index).map_or(0, |function| self.image.flat(function.start));
-        let sources = self.references.sources(index);
+        let sources = self.references.sources(&self.image, index);
         let are_all_known = sources.len() <= MAX_CALLERS;
         let (analyses, last) = (Vec::new(), None);
         let mut callers = JumpCallers { analyses, last, is_tail_called: false, are_all_known };
@@ -241,17 +262,22 @@ impl<'e> Program<'e> {
         {
             return Some(analysis);
         }
-        let CodeRange { start, end } = *self.functions().get(index)?;
+        let start = self.functions().get(index)?.start;
         let fragment = self.image.fragment(index)?;
-        let called = self.references.called_within(start, end).iter();
-        let kind = |place: &CodeAddress| match self.references.is_local(*place) {
-            true if self.named.binary_search(place).is_err() => EntryKind::LocalCall,
+        let called = self.references.called_within(&self.image, index);
+        let is_called = called.first().is_some_and(|(place, _)| *place == start);
+        let kind = |place, is_local| match is_local {
+            true if self.named.binary_search(&place).is_err() => EntryKind::LocalCall,
             _ => EntryKind::Call,
         };
         let mut entries: Vec<Entry> = called
-            .map(|place| Entry { address: self.image.flat(*place), kind: kind(place) })
+            .into_iter()
+            .map(|(place, is_local)| Entry {
+                address: self.image.flat(place),
+                kind: kind(place, is_local),
+            })
             .collect();
-        if from_start && !self.references.is_called(start) {
+        if from_start && !is_called {
             entries.push(Entry { address: self.image.flat(start), kind: EntryKind::Presumed });
         }
         let left = workspace.budget(&self.budget).left();
@@ -336,7 +362,7 @@ impl<'e> FileContext<'e> for FunctionContext<'_, 'e> {
     }
 
     fn next_referenced(&self, address: u64) -> u64 {
-        self.program.references.next_referenced(address)
+        self.program.references.next_referenced(&self.program.image, address)
     }
 
     fn fragment(&self, address: u64) -> Option<Fragment<'e>> {
@@ -376,7 +402,7 @@ impl<'e> FileContext<'e> for FunctionContext<'_, 'e> {
     }
 
     fn never_returns(&self, address: u64) -> bool {
-        self.program.references.never_returns(address)
+        self.program.references.never_returns(&self.program.image, address)
     }
 
     fn spend(&self) -> bool {
@@ -386,6 +412,6 @@ impl<'e> FileContext<'e> for FunctionContext<'_, 'e> {
     }
 
     fn is_entered_elsewhere(&self, address: u64) -> bool {
-        self.program.references.is_jump_target(address)
+        self.program.is_jump_target(address)
     }
 }

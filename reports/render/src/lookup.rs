@@ -292,7 +292,9 @@ fn look_up_elf(
         let pcs: Vec<CodeAddress> = found.iter().map(|found| found.place).collect();
         let ranges = look_up(elf, &sections, cfi, &pcs);
         let debug_sections = DebugSections::load(named_by);
-        let code = Program::of(elf, &sections, cfi);
+        let is_code = |pc: &CodeAddress| elf.code_bytes(*pc, 1).is_some_and(|it| !it.is_empty());
+        let needs_code = pcs.iter().any(is_code);
+        let code = needs_code.then(|| Program::for_few(elf, &sections, cfi)).flatten();
         let sources = (sections.as_slice(), sources.as_slice());
         let read = (cfi, code.as_ref());
         let mut reader = Reader::new(elf, named_by, &debug_sections, sources, read);
