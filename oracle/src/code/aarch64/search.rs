@@ -33,3 +33,50 @@ pub(in crate::code) fn may_refer(code: &[u8], address: u64, targets: &Range<u64>
         is_found
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADDRESS: u64 = 0x1_0000_0000;
+
+    /// Instructions and their distances, as GNU as encodes them; those of `adrp` are from its page.
+    #[test]
+    fn every_distance_is_found() {
+        let may = |code: &[u8], targets| may_refer(code, ADDRESS, &targets);
+        for (word, distance) in [
+            // b, bl
+            (0x15c0_0000_u32, 0x700_0000),
+            (0x9640_0000, -0x700_0000),
+            // b.eq, cbz, tbz
+            (0x5478_0000, 0xf_0000),
+            (0xb488_0003, -0xf_0000),
+            (0x361b_8003, 0x7000),
+            // adr
+            (0x3078_0003, 0xf_0001),
+        ] {
+            let target = ADDRESS.wrapping_add_signed(distance);
+            // After a byte of data, too.
+            for padding in 0..5 {
+                let mut code = vec![0; padding];
+                code.extend(word.to_le_bytes());
+                let target = target + padding as u64;
+                assert!(may(&code, target..target + 1), "{word:#x}");
+                assert!(!may(&code, target + (1 << 40)..target + (2 << 40)), "{word:#x}");
+            }
+        }
+    }
+
+    /// What may be added to a page in one instruction: 4095, or 4095 times 8 bytes.
+    #[test]
+    fn pages_are_found_with_what_is_added() {
+        let (code, page) = (0x9038_0003_u32.to_le_bytes(), ADDRESS + 0x7000_0000);
+        for added in [0, 1, 0xfff, 0x1000, 0x7ff8] {
+            let target = page + added;
+            assert!(may_refer(&code, ADDRESS + 0xffc, &(target..target + 1)), "{added:#x}");
+        }
+        for target in [page - 1, page + 0x8000] {
+            assert!(!may_refer(&code, ADDRESS + 0xffc, &(target..target + 1)), "{target:#x}");
+        }
+    }
+}

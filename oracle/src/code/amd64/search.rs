@@ -33,3 +33,54 @@ pub(in crate::code) fn may_refer(code: &[u8], address: u64, targets: &Range<u64>
         found
     })
 }
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test: it may panic")]
+mod tests {
+    use super::*;
+
+    /// The address of the code: far from what it refers to.
+    const ADDRESS: u64 = 0x10_0000;
+
+    /// Instructions with a distance at the places of the four bytes 0xdd, as GNU as encodes them.
+    #[test]
+    fn every_distance_of_32_bits_is_found() {
+        const HERE: u8 = 0xdd;
+        for instruction in [
+            // call, jmp, je
+            vec![0xe8, HERE, HERE, HERE, HERE],
+            vec![0xe9, HERE, HERE, HERE, HERE],
+            vec![0x0f, 0x84, HERE, HERE, HERE, HERE],
+            // lea (%rip), %rax
+            vec![0x48, 0x8d, 0x05, HERE, HERE, HERE, HERE],
+            // cmpb $1, (%rip); movw $1, (%rip); movq $1, (%rip)
+            vec![0x80, 0x3d, HERE, HERE, HERE, HERE, 1],
+            vec![0x66, 0xc7, 0x05, HERE, HERE, HERE, HERE, 1, 0],
+            vec![0x48, 0xc7, 0x05, HERE, HERE, HERE, HERE, 1, 0, 0, 0],
+        ] {
+            let at = instruction.iter().position(|byte| *byte == HERE).expect("a distance");
+            for (padding, target) in (0..9).flat_map(|it| [(it, 0x90_0000), (it, 0x1000)]) {
+                let mut code = vec![0x90; padding];
+                code.extend(&instruction);
+                let end = ADDRESS + code.len() as u64;
+                let distance = u32::try_from(u64::wrapping_sub(target, end) & 0xffff_ffff);
+                let distance = distance.expect("32 bits").to_le_bytes();
+                code[padding + at..padding + at + 4].copy_from_slice(&distance);
+                assert!(may_refer(&code, ADDRESS, &(target..target + 1)), "{code:x?}");
+                assert!(may_refer(&code, ADDRESS, &(target - 9..target + 9)), "{code:x?}");
+                assert!(!may_refer(&code, ADDRESS, &(target + 5..target + 9)), "{code:x?}");
+                assert!(!may_refer(&code, ADDRESS, &(target - 99..target - 4)), "{code:x?}");
+            }
+        }
+    }
+
+    /// Short jumps reach addresses nearby, so that nothing is searched.
+    #[test]
+    fn code_nearby_is_always_found() {
+        let code = [0x90; 16];
+        let reach = 0x8000;
+        assert!(may_refer(&code, ADDRESS, &(ADDRESS + reach..ADDRESS + reach + 1)));
+        assert!(may_refer(&code, ADDRESS, &(ADDRESS - reach..ADDRESS - reach + 1)));
+        assert!(!may_refer(&code, ADDRESS, &(ADDRESS + 2 * reach..ADDRESS + 3 * reach)));
+    }
+}
