@@ -1,11 +1,13 @@
-//! `-r --gc-sections`: GNU ld ends if no input defines the symbol of `-e` or `-u`. The real linkers say so.
+//! `-r --gc-sections`: GNU ld ends if no input defines the symbol of `-e` or `-u`, and 2.47.50 has read SFrame before. The real
+//! linkers say so.
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
 
 use sframe_corpus::{corpus, folder, tools};
-use sframe_link::{Audit, Linker, ObstacleKind};
+use sframe_link::{Audit, Linker, ObstacleKind, Outcome};
 
 /// Options, and whether the link fails. `leaf.o` defines `twice`.
 const CASES: [(&str, bool); 8] = [
@@ -49,5 +51,35 @@ fn a_link_with_r_needs_a_root() {
                 assert!(printed.contains(message), "{release} {options:?}: {printed}");
             }
         }
+    }
+}
+
+/// A section without relocations crashes 2.47.50 before it looks for a root. A script may name the root.
+#[test]
+fn a_crash_comes_before_the_root() {
+    let folder = folder!("roots-crash");
+    let Some(tools) = tools::toolchain("2.47.50") else { return };
+    let golden = corpus().join("golden/2.47.50/x86_64");
+    let run = |arguments: &[OsString]| {
+        let mut command = Command::new(tools.join("ld.bfd"));
+        command.args(arguments).arg("-o").arg(folder.join("out")).env("LC_ALL", "C");
+        let output = command.output().expect("the linker runs");
+        output.status.code().unwrap_or_else(|| 128 + output.status.signal().unwrap_or_default())
+    };
+    let collect = ["-r", "--gc-sections"].map(OsString::from);
+    let stripped = [&collect[..], &[golden.join("stripped.o").into()]].concat();
+    let audit = Audit::of_inputs(Linker::Ld247, &stripped);
+    assert_eq!(audit.prediction.outcome, Outcome::Crashes);
+    assert_eq!(audit.prediction.status, Some(run(&stripped)));
+    for (root, status) in [("", 1), ("ENTRY(twice) ", 0)] {
+        let script = folder.join("script.lds");
+        let text =
+            format!("{root}SECTIONS {{ .text : {{ *(.text) }} /DISCARD/ : {{ *(.sframe) }} }}\n");
+        fs::write(&script, text).expect("written");
+        let inputs = ["-T".into(), script.into(), golden.join("leaf.o").into()];
+        let scripted = [&collect[..], &inputs].concat();
+        assert_eq!(run(&scripted), status, "{root}");
+        let audit = Audit::of_inputs(Linker::Ld247, &scripted);
+        assert_eq!(audit.undecided.len(), 1, "{:?}", audit.undecided);
     }
 }

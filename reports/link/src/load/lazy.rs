@@ -9,6 +9,9 @@ use crate::object::Symbols;
 use crate::obstacle::ObstacleKind;
 use crate::options::Output;
 
+const SCRIPT_ROOT: &str = "with -r --gc-sections, GNU ld needs the symbol of -e or -u, or one that the linker script names: whether \
+                           the script does is not looked at";
+
 /// A definition outside the objects that are part of the link.
 #[derive(Clone, Copy)]
 pub(super) struct Lazy {
@@ -25,16 +28,21 @@ pub(super) fn roots(linker: Linker, arguments: &Arguments) -> impl Iterator<Item
 }
 
 impl Loader<'_> {
-    /// Observed: with `-r --gc-sections`, GNU ld needs a root that an input defines. A script may name another one.
+    /// Observed: with `-r --gc-sections`, GNU ld needs a root that an input defines. A script may name one.
     pub(super) fn collect(&mut self) {
         let Arguments { options, needed, entries, scripts, .. } = self.arguments;
         let mut roots = needed.iter().chain(entries.last());
         let is_without = options.output == Output::Relocatable
             && options.gc_sections
-            && scripts.is_empty()
             && !roots.any(|root| self.defined.contains(root));
-        if is_without && self.loaded.obstacles.is_empty() {
-            self.refused(ObstacleKind::NoRoot, "--gc-sections");
+        let is_gnu_ld = self.linker.is_gnu_ld();
+        if !is_without || !self.loaded.obstacles.is_empty() {
+            return;
+        }
+        match scripts.is_empty() {
+            true => self.refused(ObstacleKind::NoRoot, "--gc-sections"),
+            false if is_gnu_ld => self.fault(SCRIPT_ROOT.to_owned()),
+            false => {}
         }
     }
 
