@@ -114,9 +114,10 @@ impl Audit {
         let (of_scripts, mut faults) = read_scripts(linker.linker, &mut arguments);
         obstacles.extend(of_scripts);
         let loaded = load::load(linker.linker, &arguments, folders, names);
-        let Loaded { inputs, obstacles: of_inputs, faults: more, calls_stubs } = loaded;
+        let Loaded { inputs, obstacles: of_inputs, faults: more, calls_stubs, keeps_described } =
+            loaded;
         obstacles.extend(of_inputs);
-        let options = Options { calls_stubs, ..arguments.options };
+        let options = Options { calls_stubs, keeps_described, ..arguments.options };
         faults.extend(more);
         faults.extend(doubts(&linker, &inputs, &options));
         if linker.linker == Linker::Wild && options.wild_experimental {
