@@ -74,6 +74,7 @@ pub(crate) fn load(
         loader.mark();
     }
     loader.collect();
+    loader.look_for_entry();
     loader.loaded.calls_stubs = loader.calls_stubs();
     loader.loaded.keeps_described = loader.keeps_described();
     loader.loaded

@@ -54,6 +54,53 @@ fn a_link_with_r_needs_a_root() {
     }
 }
 
+/// With `--fatal-warnings`, an entry that no input defines may end the link.
+#[test]
+fn a_missing_entry_is_undecided_with_fatal_warnings() {
+    let folder = folder!("roots-entry");
+    let Some(assembler) = tools::toolchain("2.44") else { return };
+    let (source, object) = (folder.join("one.s"), folder.join("one.o"));
+    let text = ".globl one\none: ret\n.section .note.GNU-stack,\"\",@progbits\n";
+    fs::write(&source, text).expect("written");
+    let status = Command::new(assembler.join("as")).arg("-o").arg(&object).arg(&source).status();
+    assert!(status.expect("the assembler runs").success());
+    let mut failed = 0;
+    for (linker, toolchain, program) in [
+        (Linker::Ld240, "2.40", "ld.bfd"),
+        (Linker::Ld244, "2.44", "ld.bfd"),
+        (Linker::Ld247, "2.47.50", "ld.bfd"),
+        (Linker::Gold, "2.40", "ld.gold"),
+        (Linker::Lld, "llvm-23", "ld.lld"),
+        (Linker::Mold, "mold", "mold"),
+    ] {
+        let Some(tools) = tools::toolchain(toolchain) else { return };
+        for mode in ["", "-static", "-pie", "-shared", "-r"] {
+            for entry in ["", "-e nowhere", "-e one", "-e 0x1000"] {
+                let words = ["--fatal-warnings", mode, entry].join(" ");
+                let mut arguments: Vec<OsString> =
+                    words.split_whitespace().map(OsString::from).collect();
+                arguments.push(object.clone().into());
+                let mut command = Command::new(tools.join(program));
+                command.args(&arguments).arg("-o").arg(folder.join("out")).env("LC_ALL", "C");
+                let output = command.output().expect("the linker runs");
+                let printed = String::from_utf8_lossy(&output.stderr);
+                let audit = Audit::of_inputs(linker, &arguments);
+                let doubts = audit.undecided.join("; ");
+                let case = format!("{linker} {words}: {printed}{doubts}");
+                assert_eq!(audit.prediction.status, Some(0), "{case}");
+                if output.status.success() {
+                    assert_eq!(doubts, "", "{case}");
+                } else {
+                    assert!(printed.contains("entry"), "{case}");
+                    assert!(doubts.contains("no input defines the entry"), "{case}");
+                    failed += 1;
+                }
+            }
+        }
+    }
+    assert!(failed > 0, "no link failed");
+}
+
 /// A section without relocations crashes 2.47.50 before it looks for a root. A script may name the root.
 #[test]
 fn a_crash_comes_before_the_root() {

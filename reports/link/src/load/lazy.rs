@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use sframe_record::text::printable;
+
 use super::{Archive, Loader};
 use crate::arguments::Arguments;
 use crate::linker::Linker;
@@ -11,6 +13,9 @@ use crate::options::Output;
 
 const SCRIPT_ROOT: &str = "with -r --gc-sections, GNU ld needs the symbol of -e or -u, or one that the linker script names: whether \
                            the script does is not looked at";
+
+/// The symbol at which a program starts, if no other one is named.
+pub(super) const ENTRY: &[u8] = b"_start";
 
 /// A definition outside the objects that are part of the link.
 #[derive(Clone, Copy)]
@@ -43,6 +48,34 @@ impl Loader<'_> {
             true => self.refused(ObstacleKind::NoRoot, "--gc-sections"),
             false if is_gnu_ld => self.fault(SCRIPT_ROOT.to_owned()),
             false => {}
+        }
+    }
+
+    /// Linkers warn of an entry that no input defines, which ends the link with `--fatal-warnings`. Observed: gold and mold do
+    /// only in programs, gold looks for no other entry than that of
+    /// `-e`, and mold knows no addresses as entries.
+    pub(super) fn look_for_entry(&mut self) {
+        let Arguments { options, entries, .. } = self.arguments;
+        let is_program = matches!(options.output, Output::Program | Output::Static);
+        let (of_option, of_default) = match self.linker {
+            Linker::Ld240 | Linker::Ld244 | Linker::Ld247 | Linker::Lld => (true, is_program),
+            Linker::Gold => (is_program, false),
+            Linker::Mold => (is_program, is_program),
+            Linker::Wild | Linker::Other => (false, false),
+        };
+        let named = entries.last().map(Vec::as_slice);
+        let (entry, is_wanted) = match named {
+            Some(entry) => (entry, of_option),
+            None => (ENTRY, of_default),
+        };
+        let is_digit = entry.first().is_some_and(u8::is_ascii_digit);
+        let is_address = is_digit && self.linker != Linker::Mold;
+        let is_defined = self.defined.contains(entry) || self.own.contains(entry);
+        if options.fatal_warnings && is_wanted && !is_address && !is_defined {
+            let entry = printable(entry);
+            self.fault(format!(
+                "no input defines the entry {entry}, of which the linker warns, and --fatal-warnings makes that an error"
+            ));
         }
     }
 

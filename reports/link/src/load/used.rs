@@ -7,14 +7,14 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Loader;
+use super::lazy::ENTRY;
 use crate::object::{Kept, Object, Target, Uses};
 use crate::options::Output;
 
 /// The section of an object: both numbers.
 type Place = (usize, usize);
 
-/// The symbol at which a program starts, and those that run before and after it.
-const ENTRY: &[u8] = b"_start";
+/// Symbols that run before and after a program.
 const AROUND: [&[u8]; 2] = [b"_init", b"_fini"];
 
 /// What the loader remembers of inputs for `--gc-sections`.

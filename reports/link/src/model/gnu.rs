@@ -217,12 +217,13 @@ fn take(linker: Linker, section: &Sframe) -> Taken {
 
 fn refusal(linker: Linker, input: &Input, section: &Sframe) -> Vec<String> {
     let place = format!("error in {}(.sframe); ", input.name);
+    // Of the other versions, 2.47.50 reads this one alone, if it knows all flags.
+    let is_readable = section.header.is_some_and(|header| header.flags & !0b111 == 0);
     match (linker, section.version()) {
         (Linker::Ld247, _) if section.section_type != SectionType::GnuSframe => {
             vec![format!("{place}unexpected SFrame section type; section ignored")]
         }
-        // Of the other versions, it reads this one alone.
-        (Linker::Ld247, Some(2)) => vec![
+        (Linker::Ld247, Some(2)) if is_readable => vec![
             format!("{place}unexpected SFrame format version 2"),
             format!("{place}SFrame section ignored"),
         ],

@@ -69,9 +69,11 @@ fn discarded_sections_are_read_to_collect_others() {
     for (name, field, value) in [("version", 2, 9), ("flags", 3, 0x84), ("abi", 4, 2)] {
         set_header(&second, &folder.join(format!("second-{name}.o")), field, value);
     }
+    set_header(&folder.join("second-V2-llvm.o"), &folder.join("second-llvm-flags.o"), 3, 0x84);
     let stripped = ["--remove-section", ".rela.sframe", "second-V3.o", "second-stripped.o"];
     run(&folder, "2.47.50", "objcopy", &stripped);
-    let kinds = ["V1", "V2", "V2-pc", "V2-llvm", "V3", "version", "flags", "abi", "stripped"];
+    let kinds =
+        ["V1", "V2", "V2-pc", "V2-llvm", "V3", "version", "flags", "abi", "llvm-flags", "stripped"];
     let (mut faults, mut printed) = (Vec::new(), 0);
     for tool in TOOLS.iter().filter(|tool| tool.linker.is_gnu_ld()) {
         for mode in [["-shared"].as_slice(), &[], &["-static"], &["-r", "-e", "_start"]] {
