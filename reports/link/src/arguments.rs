@@ -81,6 +81,22 @@ const WITH_VALUE: [&str; 44] = [
 /// Options of one letter with a value, which may follow directly.
 const LETTERS: &[u8] = b"AFGILOPRTYabcefhlmouyz";
 
+/// Options on which it depends what symbols a module exports, or which functions run at its start and end.
+const CHOOSE_SYMBOLS: [&str; 12] = [
+    "E",
+    "dynamic-list",
+    "dynamic-list-data",
+    "exclude-libs",
+    "export-dynamic",
+    "export-dynamic-symbol",
+    "export-dynamic-symbol-list",
+    "fini",
+    "init",
+    "retain-symbols-file",
+    "undefined-glob",
+    "version-script",
+];
+
 /// One input on the command line, or the border of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
@@ -128,6 +144,10 @@ pub(crate) struct Arguments {
     pub(crate) unopened: Vec<(PathBuf, std::io::Error)>,
     /// `--discard-sframe`, as it is written.
     pub(crate) discard_sframe: Option<String>,
+    /// An option chooses which symbols a module exports, or names functions to run.
+    pub(crate) chooses_symbols: bool,
+    /// `--icf`: functions with the same code become one.
+    pub(crate) folds: bool,
     /// What could not be understood.
     pub(crate) faults: Vec<String>,
     mode: Mode,
@@ -260,6 +280,7 @@ impl Arguments {
             }
             None => &[],
         };
+        self.chooses_symbols |= CHOOSE_SYMBOLS.contains(&name);
         if !self.mode_option(name) {
             self.valued(name, value);
         }
@@ -312,6 +333,7 @@ impl Arguments {
             "script" | "default-script" => self.scripts.push(path()),
             "just-symbols" => self.letter(b'R', value),
             "sysroot" => self.sysroot = path(),
+            "icf" => self.folds = value != b"none",
             "wrap" => self.wrapped.push(value.to_vec()),
             "defsym" => {
                 let name = value.split(|byte| *byte == b'=').next().unwrap_or_default();

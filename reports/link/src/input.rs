@@ -34,6 +34,9 @@ pub struct Input {
     /// Global functions that its code calls through the PLT, if they may be defined elsewhere at run time.
     #[serde(skip)]
     pub calls: Vec<Vec<u8>>,
+    /// A section of code that is not aligned to instructions, which the linker may put where none can be.
+    #[serde(skip)]
+    pub unaligned: Option<String>,
     /// Why a part of it could not be read.
     pub faults: Vec<String>,
 }

@@ -6,6 +6,7 @@ mod machine;
 mod names;
 mod refused;
 mod stubs;
+mod used;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -44,6 +45,8 @@ pub(crate) struct Loaded {
     pub(crate) faults: Vec<String>,
     /// Some code calls a function that may be in another module, so that the linker makes stubs.
     pub(crate) calls_stubs: bool,
+    /// Whether `--gc-sections` keeps some code that SFrame of version 3 describes, if that is known.
+    pub(crate) keeps_described: Option<bool>,
 }
 
 /// Loads the inputs that a command line names. `folders` are the linker's own library folders, if they are known, `names`
@@ -71,7 +74,9 @@ pub(crate) fn load(
         loader.mark();
     }
     loader.collect();
+    loader.look_for_entry();
     loader.loaded.calls_stubs = loader.calls_stubs();
+    loader.loaded.keeps_described = loader.keeps_described();
     loader.loaded
 }
 
@@ -107,6 +112,7 @@ struct Loader<'a> {
     /// The number of files that scripts named.
     files_named: usize,
     script_bytes: usize,
+    used: used::Remembered,
 }
 
 impl<'a> Loader<'a> {
@@ -140,6 +146,7 @@ impl<'a> Loader<'a> {
             scripts: Vec::new(),
             files_named: 0,
             script_bytes: 0,
+            used: used::Remembered::default(),
         }
     }
 
@@ -206,7 +213,7 @@ impl<'a> Loader<'a> {
         if self.is_foreign(&name, Machine::of(&bytes)) {
             return;
         }
-        match Object::read(&name, &bytes) {
+        match Object::read(&name, &bytes, self.arguments.options.gc_sections) {
             Ok(mut object) => {
                 if is_compiled && object.input.kind == InputKind::Object {
                     object.input.kind = InputKind::Compiled;
@@ -242,6 +249,7 @@ impl<'a> Loader<'a> {
         if depth >= DEEPEST || parts.is_empty() {
             return self.fault(format!("{}: it names no inputs", printable_path(path)));
         }
+        self.used.add_script(text);
         self.scripts.push(path.to_owned());
         for part in parts {
             if self.files_named > NAMED {
@@ -348,8 +356,9 @@ impl<'a> Loader<'a> {
         if self.is_foreign_member(archive, member) {
             return;
         }
+        let collects = self.arguments.options.gc_sections;
         let Some(archive) = self.archives.get_mut(archive) else { return };
-        let Some(read) = archive.pull(member) else { return };
+        let Some(read) = archive.pull(member, collects) else { return };
         match read {
             Ok(mut object) => {
                 object.input.kind = match object.input.kind {
@@ -366,7 +375,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn add(&mut self, object: Object) {
+    fn add(&mut self, mut object: Object) {
         if self.loaded.inputs.len() >= MOST {
             return self.fault(format!("there are more than {MOST} inputs"));
         }
@@ -386,6 +395,9 @@ impl<'a> Loader<'a> {
             self.hidden.extend(object.symbols.hidden.iter().cloned());
         }
         self.need(&object);
+        if self.arguments.options.gc_sections {
+            self.used.add(&mut object, is_shared);
+        }
         self.loaded.inputs.push(object.input);
     }
 

@@ -198,10 +198,13 @@ impl Link<'_> {
         let is_observed = !matches!(self.linker, Linker::Wild | Linker::Other);
         let is_read = obstacles.iter().all(|obstacle| obstacle.kind == ObstacleKind::NoRoot);
         // 2.47.50 has read the sections when it looks for a root.
-        let mut messages = match self.linker {
-            Linker::Ld247 if is_read => self.predict().messages,
-            _ => Vec::new(),
+        let (mut messages, crash) = match self.linker {
+            Linker::Ld247 if is_read => gnu::read_before_collecting(self),
+            _ => (Vec::new(), None),
         };
+        if let Some(crash) = crash {
+            return Prediction { fates: self.fates(|_, _| Fate::Lost), ..crash };
+        }
         messages.extend(obstacle::printed(self.linker, obstacles));
         Prediction {
             outcome: Outcome::Fails,

@@ -4,6 +4,7 @@ mod comment;
 mod sections;
 mod symbols;
 mod truncated;
+mod uses;
 
 use std::fmt;
 
@@ -16,6 +17,7 @@ use sframe_validator::elf::{EM_AARCH64, EM_S390, EM_X86_64, Elf, ElfError, ElfKi
 use crate::input::{Input, InputKind};
 use crate::obstacle::ObstacleKind;
 pub(crate) use symbols::Symbols;
+pub(crate) use uses::{Kept, Target, Used, Uses};
 
 /// The first bytes of LLVM bitcode.
 const BITCODE: &[u8] = b"BC\xc0\xde";
@@ -27,6 +29,8 @@ pub(crate) struct Object {
     pub(crate) symbols: Symbols,
     /// It is a position-independent program, which only GNU ld tells apart from a shared object.
     pub(crate) is_program: bool,
+    /// What `--gc-sections` needs, if it was asked for and is known.
+    pub(crate) uses: Option<Uses>,
 }
 
 /// Why an object cannot take part in a link.
@@ -48,11 +52,11 @@ impl fmt::Display for Refusal {
 }
 
 impl Object {
-    /// Reads the ELF file `data`, which is called `name`.
+    /// Reads the ELF file `data`, which is called `name`. With `collects`, what `--gc-sections` needs is read as well.
     ///
     /// # Errors
     /// Returns the reason if it cannot take part in a link.
-    pub(crate) fn read(name: &str, data: &[u8]) -> Result<Object, Refusal> {
+    pub(crate) fn read(name: &str, data: &[u8], collects: bool) -> Result<Object, Refusal> {
         if data.starts_with(BITCODE) {
             let input =
                 Input { name: name.to_owned(), kind: InputKind::Bitcode, ..Input::default() };
@@ -99,7 +103,11 @@ impl Object {
         }
         input.producers = comment::producers(&elf);
         let is_program = kind == InputKind::Shared && file.as_ref().is_ok_and(is_program);
-        Ok(Object { input, symbols, is_program })
+        let is_merged = input.section().is_some_and(|section| section.version() == Some(3));
+        let is_collected = collects && input.kind == InputKind::Object;
+        let uses = file.as_ref().ok().filter(|_| is_collected);
+        let uses = uses.and_then(|file| Uses::read(&elf, file, is_merged));
+        Ok(Object { input, symbols, is_program, uses })
     }
 }
 

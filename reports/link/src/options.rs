@@ -52,6 +52,9 @@ pub struct Options {
     pub script_names: bool,
     /// Some code calls a function that may be in another module, so that the linker makes stubs (PLT).
     pub calls_stubs: bool,
+    /// Whether `--gc-sections` keeps some code that SFrame of version 3 describes. `None` if that is not known.
+    #[serde(skip)]
+    pub keeps_described: Option<bool>,
 }
 
 /// The output section into which a linker script puts `.sframe`.

@@ -196,16 +196,20 @@ impl Archive {
         wanted
     }
 
-    /// Reads a member, unless it was pulled in before.
+    /// Reads a member, unless it was pulled in before. `collects` is that of [`Object::read`].
     ///
     /// An error has the name of the member.
-    pub(super) fn pull(&mut self, number: usize) -> Option<Result<Object, (String, Refusal)>> {
+    pub(super) fn pull(
+        &mut self,
+        number: usize,
+        collects: bool,
+    ) -> Option<Result<Object, (String, Refusal)>> {
         let member = self.members.get_mut(number)?;
         if std::mem::replace(&mut member.pulled, true) {
             return None;
         }
         let name = member.name.clone();
-        let read = self.with_bytes(number, Object::read);
+        let read = self.with_bytes(number, |name, bytes| Object::read(name, bytes, collects));
         let read = match read {
             Ok(Ok(mut object)) => {
                 object.input.file = self.members.get(number).and_then(Member::file);

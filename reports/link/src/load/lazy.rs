@@ -2,12 +2,20 @@
 
 use std::collections::HashSet;
 
+use sframe_record::text::printable;
+
 use super::{Archive, Loader};
 use crate::arguments::Arguments;
 use crate::linker::Linker;
 use crate::object::Symbols;
 use crate::obstacle::ObstacleKind;
 use crate::options::Output;
+
+const SCRIPT_ROOT: &str = "with -r --gc-sections, GNU ld needs the symbol of -e or -u, or one that the linker script names: whether \
+                           the script does is not looked at";
+
+/// The symbol at which a program starts, if no other one is named.
+pub(super) const ENTRY: &[u8] = b"_start";
 
 /// A definition outside the objects that are part of the link.
 #[derive(Clone, Copy)]
@@ -25,16 +33,49 @@ pub(super) fn roots(linker: Linker, arguments: &Arguments) -> impl Iterator<Item
 }
 
 impl Loader<'_> {
-    /// Observed: with `-r --gc-sections`, GNU ld needs a root that an input defines. A script may name another one.
+    /// Observed: with `-r --gc-sections`, GNU ld needs a root that an input defines. A script may name one.
     pub(super) fn collect(&mut self) {
         let Arguments { options, needed, entries, scripts, .. } = self.arguments;
         let mut roots = needed.iter().chain(entries.last());
         let is_without = options.output == Output::Relocatable
             && options.gc_sections
-            && scripts.is_empty()
             && !roots.any(|root| self.defined.contains(root));
-        if is_without && self.loaded.obstacles.is_empty() {
-            self.refused(ObstacleKind::NoRoot, "--gc-sections");
+        let is_gnu_ld = self.linker.is_gnu_ld();
+        if !is_without || !self.loaded.obstacles.is_empty() {
+            return;
+        }
+        match scripts.is_empty() {
+            true => self.refused(ObstacleKind::NoRoot, "--gc-sections"),
+            false if is_gnu_ld => self.fault(SCRIPT_ROOT.to_owned()),
+            false => {}
+        }
+    }
+
+    /// Linkers warn of an entry that no input defines, which ends the link with `--fatal-warnings`. Observed: gold and mold do
+    /// only in programs, gold looks for no other entry than that of
+    /// `-e`, and mold knows no addresses as entries.
+    pub(super) fn look_for_entry(&mut self) {
+        let Arguments { options, entries, .. } = self.arguments;
+        let is_program = matches!(options.output, Output::Program | Output::Static);
+        let (of_option, of_default) = match self.linker {
+            Linker::Ld240 | Linker::Ld244 | Linker::Ld247 | Linker::Lld => (true, is_program),
+            Linker::Gold => (is_program, false),
+            Linker::Mold => (is_program, is_program),
+            Linker::Wild | Linker::Other => (false, false),
+        };
+        let named = entries.last().map(Vec::as_slice);
+        let (entry, is_wanted) = match named {
+            Some(entry) => (entry, of_option),
+            None => (ENTRY, of_default),
+        };
+        let is_digit = entry.first().is_some_and(u8::is_ascii_digit);
+        let is_address = is_digit && self.linker != Linker::Mold;
+        let is_defined = self.defined.contains(entry) || self.own.contains(entry);
+        if options.fatal_warnings && is_wanted && !is_address && !is_defined {
+            let entry = printable(entry);
+            self.fault(format!(
+                "no input defines the entry {entry}, of which the linker warns, and --fatal-warnings makes that an error"
+            ));
         }
     }
 

@@ -12,6 +12,10 @@ const NOT_MOVED: &str = "ld -r moves the entries of functions, but not their rel
 /// Seen with 2.47.50: what it is depends on whether the linker changes `.eh_frame`.
 const OR_RAW: &str = "or, if the linker leaves .eh_frame as it is, it appends the sections that it announces to leave out";
 
+/// Seen with 2.47.50: it counts the sections as empty only if the sizes of `.eh_frame` or of others change as well.
+const NOT_DISCARDED: &str = "with -r, --discard-sframe leaves an empty section, or, if the linker leaves .eh_frame as it is, \
+                             all sections one after the other without their relocations: which of them is not predicted";
+
 const ORPHANS: &str = "the linker script does not name .sframe, so that the sections of each type get an output section of \
                        their own: what the linker makes of them is not predicted";
 
@@ -36,14 +40,14 @@ enum Taken {
 
 pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     let options = link.options;
-    let swapped = |section: &Sframe| section.header.is_some_and(|header| header.swapped);
-    if link.sections().any(|(.., section)| swapped(section)) {
+    if has_swapped(link) {
         return Prediction::default();
     }
     let old = link.linker != Linker::Ld247;
     let collected = options.gc_sections && old;
     if options.script_discards || collected {
-        return link.without();
+        let is_read = options.gc_sections && !options.discard_sframe && !old;
+        return if is_read { read_in_vain(link) } else { link.without() };
     }
     if options.script_moves.is_some() {
         return link.moved();
@@ -69,14 +73,11 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     if options.script_orphans && !old && is_old_type && has_own_section(link) {
         return apart(link);
     }
-    let mut messages = Vec::new();
-    for (_, input, section) in link.sections() {
-        if take(link.linker, section) == Taken::Refused {
-            messages.extend(refusal(link.linker, input, section));
-        }
+    let (mut messages, crash) = read(link);
+    if let Some(crash) = crash {
+        return crash;
     }
-    if let Some(mut crash) = crash(link) {
-        // It reads all sections before it merges them.
+    if let Some(mut crash) = crash_of_merging(link) {
         if crash.status == Some(134) {
             crash.messages.splice(0..0, messages);
         }
@@ -94,23 +95,69 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
             ..Prediction::default()
         };
     }
-    let mut prediction = made(link, duplicates);
-    prediction.status = Some(i32::from(options.fatal_warnings && !messages.is_empty()));
-    prediction.messages = messages;
-    if prediction.status == Some(1) {
-        prediction.outcome = Outcome::Fails;
-        prediction.sections.clear();
-        prediction.segment = false;
-        prediction.stubs_described = false;
-        prediction.fates = link.fates(|_, _| Fate::Lost);
+    with_messages(link, made(link, duplicates), messages)
+}
+
+/// The outcome of a link that prints messages, which end it with `--fatal-warnings`.
+fn with_messages(link: &Link<'_>, made: Prediction, messages: Vec<String>) -> Prediction {
+    if link.options.fatal_warnings && !messages.is_empty() {
+        let fates = link.fates(|_, _| Fate::Lost);
+        let (outcome, status) = (Outcome::Fails, Some(1));
+        return Prediction { outcome, status, messages, fates, ..Prediction::default() };
     }
-    prediction
+    Prediction { status: Some(0), messages, ..made }
 }
 
 /// `--discard-sframe` leaves a section without bytes, which `--gc-sections` removes.
 fn discarded(link: &Link<'_>) -> Prediction {
-    let empty = (!link.options.gc_sections).then_some(EMPTY);
+    let collects = link.options.gc_sections;
+    if link.is_relocatable() && !collects {
+        return Prediction { notes: vec![NOT_DISCARDED.to_owned()], ..Prediction::default() };
+    }
+    let empty = (!collects).then_some(EMPTY);
     Prediction { sections: empty.into_iter().collect(), ..link.without() }
+}
+
+/// `--gc-sections` makes 2.47.50 read all sections, also those that a script discards afterwards.
+fn read_in_vain(link: &Link<'_>) -> Prediction {
+    let (messages, crash) = read(link);
+    crash.unwrap_or_else(|| with_messages(link, link.without(), messages))
+}
+
+/// Like `read`, for a link that ends when the linker looks for what is used.
+pub(super) fn read_before_collecting(link: &Link<'_>) -> (Vec<String>, Option<Prediction>) {
+    let is_unknown = has_swapped(link) || link.inputs.iter().any(Input::has_odd_sections);
+    match is_unknown || link.options.discard_sframe {
+        true => (Vec::new(), None),
+        false => read(link),
+    }
+}
+
+/// Whether a section is in the other byte order than its file.
+fn has_swapped(link: &Link<'_>) -> bool {
+    let mut headers = link.sections().filter_map(|(.., section)| section.header);
+    headers.any(|header| header.swapped)
+}
+
+/// What the linker prints when it reads the sections, and its crash if one has functions, but no relocations. It reads all of
+/// them before it merges any.
+fn read(link: &Link<'_>) -> (Vec<String>, Option<Prediction>) {
+    let mut messages = Vec::new();
+    for (_, input, section) in link.sections() {
+        if take(link.linker, section) == Taken::Refused {
+            messages.extend(refusal(link.linker, input, section));
+        } else if section.functions > 0 && !section.relocated {
+            let assertion = (link.linker != Linker::Ld247).then(|| "assertion fail".to_owned());
+            messages.extend(assertion);
+            return (Vec::new(), Some(crashed(139, messages)));
+        }
+    }
+    (messages, None)
+}
+
+fn crashed(status: i32, messages: Vec<String>) -> Prediction {
+    let (outcome, status) = (Outcome::Crashes, Some(status));
+    Prediction { outcome, status, messages, ..Prediction::default() }
 }
 
 /// Why the sections that the linker understands do not fit together.
@@ -170,12 +217,14 @@ fn take(linker: Linker, section: &Sframe) -> Taken {
 
 fn refusal(linker: Linker, input: &Input, section: &Sframe) -> Vec<String> {
     let place = format!("error in {}(.sframe); ", input.name);
+    // Of the other versions, 2.47.50 reads this one alone, if it knows all flags.
+    let is_readable = section.header.is_some_and(|header| header.flags & !0b111 == 0);
     match (linker, section.version()) {
         (Linker::Ld247, _) if section.section_type != SectionType::GnuSframe => {
             vec![format!("{place}unexpected SFrame section type; section ignored")]
         }
-        (Linker::Ld247, Some(version)) if version != 3 => vec![
-            format!("{place}unexpected SFrame format version {version}"),
+        (Linker::Ld247, Some(2)) if is_readable => vec![
+            format!("{place}unexpected SFrame format version 2"),
             format!("{place}SFrame section ignored"),
         ],
         (Linker::Ld247, _) => vec![format!("{place}SFrame section ignored")],
@@ -183,14 +232,8 @@ fn refusal(linker: Linker, input: &Input, section: &Sframe) -> Vec<String> {
     }
 }
 
-/// Sections that the linker understands, but that it was not made for.
-fn crash(link: &Link<'_>) -> Option<Prediction> {
-    let crash = |status, message: &str| Prediction {
-        outcome: Outcome::Crashes,
-        status: Some(status),
-        messages: (!message.is_empty()).then(|| message.to_owned()).into_iter().collect(),
-        ..Prediction::default()
-    };
+/// Sections that the linker understands, but that it was not made to merge.
+fn crash_of_merging(link: &Link<'_>) -> Option<Prediction> {
     let mut abi = None;
     for (_, input, section) in link.sections() {
         let taken = take(link.linker, section);
@@ -198,19 +241,16 @@ fn crash(link: &Link<'_>) -> Option<Prediction> {
         if *abi.get_or_insert(header.abi) != header.abi {
             return None;
         }
-        if section.functions > 0 && !section.relocated {
-            let message = if link.linker == Linker::Ld247 { "" } else { "assertion fail" };
-            return Some(crash(139, message));
-        }
         if taken == Taken::Clashes && input.big_endian && input.machine == "AArch64" {
-            return Some(crash(139, ""));
+            return Some(crashed(139, Vec::new()));
         }
         // The link fails here, before it gets to later sections.
         if taken == Taken::Clashes {
             return None;
         }
         if section.row_after_end && link.linker != Linker::Ld247 {
-            return Some(crash(134, "fre->fre_start_addr < fdep->sfde_func_size"));
+            let message = "fre->fre_start_addr < fdep->sfde_func_size";
+            return Some(crashed(134, vec![message.to_owned()]));
         }
     }
     None

@@ -3,6 +3,9 @@
 use super::{Duplicates, Fate, Link, Outcome, OutputSection, Prediction};
 use crate::input::{Input, SectionType, Sframe};
 
+const MAY_BE_UNUSED: &str = "--gc-sections may remove all code that SFrame version 3 describes, and the section with it: what uses \
+                             this code is not certain";
+
 pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     // It reads inputs in parallel, and ends at the first message.
     let messages: Vec<String> =
@@ -25,6 +28,15 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     }
     if !any || merged == 0 {
         return prediction;
+    }
+    // The section goes with the last function.
+    match link.options.keeps_described {
+        Some(false) if link.options.gc_sections => return prediction,
+        None if link.options.gc_sections => {
+            let notes = vec![MAY_BE_UNUSED.to_owned()];
+            return Prediction { notes, ..Prediction::default() };
+        }
+        _ => {}
     }
     prediction.outcome = if all { Outcome::Merged } else { Outcome::Part };
     prediction.fates =

@@ -11,6 +11,9 @@ use sframe_validator::{Section, section};
 
 use crate::input::{Group, Header, Input, References, SectionType, Sframe};
 
+/// The alignment of instructions of s390x.
+const S390X_INSTRUCTION: u64 = 2;
+
 /// The number of a group in [`Input::groups`], by index of a section.
 type Groups = BTreeMap<u32, usize>;
 
@@ -19,6 +22,10 @@ pub(super) fn add(elf: &Elf<'_>, file: Option<&ElfFile64<'_, Endianness>>, input
     let groups = file.map(|file| groups(elf, file, input)).unwrap_or_default();
     for section in elf.code_sections() {
         input.code = input.code.saturating_add(section.size);
+        // GNU as aligns the code of other machines itself, and compilers align that of s390x.
+        if input.machine == "s390x" && section.size > 0 && section.alignment < S390X_INSTRUCTION {
+            input.unaligned.get_or_insert_with(|| printable(section.name.bytes()));
+        }
         if let Some(group) =
             groups.get(&section.index).and_then(|&group| input.groups.get_mut(group))
         {

@@ -128,13 +128,15 @@ fn of_shared(file: &ElfFile64<'_, Endianness>) -> Symbols {
                 symbols.weak.push(name.clone());
             }
             symbols.defined.push(name);
-        } else if !symbol.is_weak() {
+        } else if symbol.is_weak() {
+            symbols.weakly_needed.push(name);
+        } else {
             symbols.needed.push(name);
         }
     }
     symbols
 }
 
-fn bare(name: &[u8]) -> Vec<u8> {
+pub(super) fn bare(name: &[u8]) -> Vec<u8> {
     name.split(|byte| *byte == b'@').next().unwrap_or(name).to_vec()
 }

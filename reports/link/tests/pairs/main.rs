@@ -7,6 +7,8 @@
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod archives;
+mod collected;
+mod discarded;
 mod objects;
 mod random;
 mod real;

@@ -72,7 +72,8 @@ pub(super) fn source(stem: &str, shape: Shape, callee: Option<&str>, machine: Ma
             let (own, shared) = (code(callee, machine), code(None, machine));
             let own = function(&format!("fn_{stem}_0"), ".globl", " .text", &own, "");
             let section = " .section .text.group,\"axG\",%progbits,group,comdat";
-            let shared = function("group", ".weak", section, &shared, "");
+            let section = format!("{section}{}", alignment(machine));
+            let shared = function("group", ".weak", &section, &shared, "");
             write!(text, "{own}{shared}")
         }
         Shape::Plain | Shape::Split | Shape::RowAtEnd | Shape::NoBytes => {
@@ -80,7 +81,9 @@ pub(super) fn source(stem: &str, shape: Shape, callee: Option<&str>, machine: Ma
             for (number, code) in codes.iter().enumerate() {
                 let name = format!("fn_{stem}_{number}");
                 let section = match shape {
-                    Shape::Split => format!(" .section .text.{name},\"ax\",%progbits"),
+                    Shape::Split => {
+                        format!(" .section .text.{name},\"ax\",%progbits{}", alignment(machine))
+                    }
                     _ => " .text".to_owned(),
                 };
                 let is_last = number == 1;
@@ -99,6 +102,14 @@ pub(super) fn source(stem: &str, shape: Shape, callee: Option<&str>, machine: Ma
     }
     .expect("a string");
     text + " .section .note.GNU-stack,\"\",%progbits\n"
+}
+
+/// The alignment of code in a section other than `.text`, which GNU as leaves to others on s390x.
+const fn alignment(machine: Machine) -> &'static str {
+    match machine {
+        Machine::S390x => "\n .balign 2",
+        Machine::Amd64 | Machine::Aarch64 => "",
+    }
 }
 
 /// A function with CFI. `end` are directives after its last instruction.
