@@ -17,6 +17,7 @@ use sframe_validator::elf::{EM_AARCH64, EM_S390, EM_X86_64, Elf, ElfError, ElfKi
 use crate::input::{Input, InputKind};
 use crate::obstacle::ObstacleKind;
 pub(crate) use symbols::Symbols;
+use symbols::names_fit;
 pub(crate) use uses::{Kept, Target, Used, Uses};
 
 /// The first bytes of LLVM bitcode.
@@ -84,12 +85,15 @@ impl Object {
             big_endian: elf.endian() == Endian::Big,
             ..Input::default()
         };
-        let file = ElfFile64::<Endianness>::parse(data);
+        let file =
+            ElfFile64::<Endianness>::parse(data).map_err(|error| printable(error.to_string()));
+        let file = file.and_then(|file| match names_fit(&file) {
+            true => Ok(file),
+            false => Err("together, their names are several times as long as the file".to_owned()),
+        });
         let symbols = file.as_ref().map(|file| Symbols::read(file, kind)).unwrap_or_default();
         if let Err(error) = &file {
-            input
-                .faults
-                .push(format!("its symbols cannot be read: {}", printable(error.to_string())));
+            input.faults.push(format!("its symbols cannot be read: {error}"));
         }
         if kind == InputKind::Object {
             sections::add(&elf, file.as_ref().ok(), &mut input);

@@ -10,6 +10,9 @@ use std::sync::atomic::AtomicBool;
 
 use sframe_corpus::{corpus, folder};
 use sframe_link::{Audit, Linker, Status, messages};
+use sframe_validator::Abi;
+use sframe_validator::elf::ElfKind;
+use sframe_validator::write::elf::{ElfWriter, SectionHeader};
 
 fn audits(path: &Path) -> Vec<Audit> {
     let arguments: Vec<OsString> = vec!["--whole-archive".into(), path.as_os_str().to_owned()];
@@ -60,6 +63,29 @@ fn damaged_files_are_reported() {
         }
     }
     assert!(undecided > 100, "{undecided}");
+}
+
+/// Many symbols whose names are all one long string: copies of it would take gigabytes.
+#[test]
+fn names_that_share_their_bytes_are_not_copied() {
+    let folder = folder!("hostile-names");
+    let path = folder.join("names.o");
+    let symbol = |name: u32| [&name.to_le_bytes()[..], &[0x10, 0, 0, 0], &[0; 16]].concat();
+    for (symbols, is_read) in [(3, true), (4_000, false)] {
+        let mut file = ElfWriter::new(Abi::Amd64, ElfKind::Relocatable);
+        let names = [&[0][..], &vec![b'a'; 1 << 20], &[0]].concat();
+        let header = SectionHeader { sh_type: 3, alignment: 1, ..SectionHeader::default() };
+        let link = file.section_of(".strtab", &names, header);
+        let all = std::iter::repeat_n(symbol(1), symbols);
+        let table = all.fold(vec![0; 24], |table, symbol| [table, symbol].concat());
+        let header = SectionHeader { sh_type: 2, link, info: 1, entry_size: 24, ..header };
+        file.section_of(".symtab", &table, header);
+        fs::write(&path, file.finish().expect("small")).expect("written");
+        for audit in audits(&path) {
+            let is_undecided = audit.undecided.iter().any(|why| why.contains("names are several"));
+            assert_eq!(is_undecided, !is_read, "{:?}", audit.undecided);
+        }
+    }
 }
 
 /// Every malformed file of the corpus is an input.

@@ -45,6 +45,9 @@ impl Symbols {
     /// The names that the object `data` defines, and whether each is weak; none if it cannot be read.
     pub(crate) fn defined_in(data: &[u8]) -> Vec<(Vec<u8>, bool)> {
         let Ok(file) = ElfFile64::<Endianness>::parse(data) else { return Vec::new() };
+        if !names_fit(&file) {
+            return Vec::new();
+        }
         let global = file.symbols().filter(|symbol| symbol.is_global() && !symbol.is_undefined());
         global
             .filter_map(|symbol| Some((bare(symbol.name_bytes().ok()?), symbol.is_weak())))
@@ -76,6 +79,21 @@ fn of_object(file: &ElfFile64<'_, Endianness>) -> Symbols {
     symbols.source = source.filter(|name| !name.is_empty()).map(printable);
     symbols.calls = calls(file);
     symbols
+}
+
+/// How many times the size of its file the names of all symbols may have together. Names that end in the same way share bytes in
+/// sound files; in hostile ones, each symbol can have all of the string table as its name.
+const MOST_NAMES: usize = 4;
+
+/// Whether the names of all symbols together are short enough to be copied.
+pub(super) fn names_fit(file: &ElfFile64<'_, Endianness>) -> bool {
+    let mut room = file.data().len().saturating_mul(MOST_NAMES);
+    file.symbols().chain(file.dynamic_symbols()).all(|symbol| {
+        let length = symbol.name_bytes().map_or(0, <[u8]>::len);
+        let rest = room.checked_sub(length);
+        room = rest.unwrap_or_default();
+        rest.is_some()
+    })
 }
 
 /// The relocations of calls that may go through the PLT.
