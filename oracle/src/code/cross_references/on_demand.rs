@@ -43,7 +43,7 @@ impl OnDemand {
         let targets = start..start.saturating_add(range.bytes());
         self.references(targets, |targets| {
             let mut numbers = functions_with(image, machine, targets);
-            numbers.extend(self.landing_pads(image).into_function(function));
+            numbers.extend(self.landing_pads(image).sources_of(function));
             Index::of(runs(numbers), image, machine, entries)
         })
     }

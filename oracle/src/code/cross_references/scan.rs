@@ -81,7 +81,7 @@ impl LandingPads {
     }
 
     /// The numbers of the functions with landing pads in another.
-    pub(super) fn into_function(&self, function: usize) -> impl Iterator<Item = usize> {
+    pub(super) fn sources_of(&self, function: usize) -> impl Iterator<Item = usize> {
         let first = self.0.partition_point(|(into, ..)| *into < function);
         let jumps = self.0.get(first..).unwrap_or_default().iter();
         jumps.take_while(move |(into, ..)| *into == function).map(|(.., from)| *from)
