@@ -272,3 +272,32 @@ fn calls_within_a_function_are_not_judged() {
     assert_eq!(refuted.len(), 1, "{refuted:#?}");
     assert_eq!((sums.refuted, sums.unknown), (2, 5), "{sums:?}");
 }
+
+/// Some functions of SQLite for both machines, each examined with the cross references that are found for it alone, and with those
+/// of all code: the same is proven at each of some addresses.
+#[test]
+fn a_function_examined_alone_is_proven_as_among_all() {
+    let real = sframe_corpus::tools::real_libraries().join("2.44");
+    for machine in ["x86_64", "aarch64"] {
+        let Ok(file) = std::fs::read(real.join(machine).join("sqlite3.so")) else {
+            sframe_corpus::tools::missing("SQLite of both machines", "corpus/build real 2.44");
+            return;
+        };
+        let elf = Elf::parse(&file).expect("an ELF file");
+        let cfi = Cfi::load_all(&elf).expect("readable");
+        let all = Program::of(&elf, &[], &cfi).expect("code of a known machine");
+        let mut proven = 0;
+        for range in all.functions().iter().step_by(23) {
+            let few = Program::for_few(&elf, &[], &cfi).expect("code of a known machine");
+            let rows = [&few, &all].map(|code| {
+                let mut function = code.function(range.start);
+                let addresses = (range.start.address..range.end).step_by(13);
+                let row = |at| function.as_mut()?.at(at, |facts| facts.proven_row());
+                addresses.map(row).collect::<Vec<_>>()
+            });
+            assert_eq!(rows[0], rows[1], "{machine}, {range:?}");
+            proven += rows[0].iter().flatten().count();
+        }
+        assert!(proven > 1_000, "{machine}: {proven}");
+    }
+}
