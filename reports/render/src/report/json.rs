@@ -1,6 +1,6 @@
 //! JSON: one document, or one line for each file. Both contain [`Record`]s.
 
-use std::io::{self, Seek, Write};
+use std::io::{self, BufWriter, Seek, Write};
 
 use serde::Serialize;
 use sframe_record::json::{FORMAT, TOOL, Tool, write};
@@ -56,7 +56,7 @@ const MOST_HELD: usize = 1 << 20;
 #[derive(Debug)]
 struct Held {
     /// In memory or, if it is long, in a temporary file.
-    text: SpooledTempFile,
+    text: BufWriter<SpooledTempFile>,
     any: bool,
 }
 
@@ -65,7 +65,7 @@ impl Held {
     const NONE: &'static str = "\"findings\":[]";
 
     fn new() -> Held {
-        Held { text: SpooledTempFile::new(MOST_HELD), any: false }
+        Held { text: BufWriter::new(SpooledTempFile::new(MOST_HELD)), any: false }
     }
 
     fn finding(&mut self, finding: &Finding<'_>) -> io::Result<()> {
@@ -80,7 +80,7 @@ impl Held {
         if !self.any {
             return write(out, record);
         }
-        let mut held = std::mem::replace(self, Held::new()).text;
+        let mut held = std::mem::replace(self, Held::new()).text.into_inner()?;
         let mut text = Vec::new();
         write(&mut text, record)?;
         let text = String::from_utf8(text).map_err(io::Error::other)?;

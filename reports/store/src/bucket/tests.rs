@@ -8,6 +8,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::{ContentHash, Counts, Item, Key, Manifest, Plan, Shard};
 
+const PATHS: [&str; 3] = ["lib/a", "lib/b", "lib/c"];
+
 fn manifest(tool: &str) -> Manifest {
     let hash = ContentHash::of(b"");
     let item = |path: &str| Item { path: path.into(), size: 1, hash: None };
@@ -16,7 +18,7 @@ fn manifest(tool: &str) -> Manifest {
         inputs: vec!["lib".into()],
         shards: 2,
         without: Counts::default(),
-        items: vec![item("lib/a"), item("lib/b"), item("lib/c")],
+        items: PATHS.map(item).to_vec(),
     })
     .expect("a manifest")
 }
@@ -29,15 +31,13 @@ fn bucket() -> Bucket {
 /// A local store with all shards, whose records have this status.
 fn copy(manifest: Manifest, status: &str) -> (TempDir, Store) {
     let folder = tempfile::tempdir().expect("disk space");
-    let paths: Vec<String> =
-        manifest.items.iter().map(|item| item.path.display().to_string()).collect();
     let store = Store::create(folder.path(), manifest).expect("a store");
     for shard in 0..2 {
         let Shard::ToDo(mut writer) = store.begin(shard).expect("a shard") else {
             panic!("a new store");
         };
         while let Some(item) = writer.next_item() {
-            let path = &paths[item as usize];
+            let path = PATHS[item as usize];
             let record = format!(r#"{{"type":"file","path":"{path}","status":"{status}"}}"#);
             writer.record(record.as_bytes()).expect("a record");
             writer.item_done(item, None, Counts::default()).expect("it is next");
@@ -198,6 +198,9 @@ fn damaged_objects_are_reported() {
     place(&bucket, "tables/files/shard=00007/rows.parquet", b"of another plan");
     let (copy, _) = fetched(&bucket);
     let mut store = Store::open(copy.path()).expect("a store");
+    // What nobody planned is the stranger's, and has to be moved away first.
+    assert!(matches!(store.merge(), Err(Error::NotOurs { .. })));
+    fs::remove_file(copy.path().join("tables/files/shard=00000/more.parquet")).expect("a file");
     store.merge().expect("all shards");
     bucket.put_merged(&store).expect("an upload");
     let status = fetched(&bucket).1;
