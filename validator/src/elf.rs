@@ -272,7 +272,8 @@ impl<'a> Elf<'a> {
         };
         elf.code = AddressIndex::of(elf.code_sections());
         if elf.kind != ElfKind::Relocatable {
-            elf.loaded = AddressIndex::of(elf.sections.iter().filter(|it| it.is_loaded()));
+            let has_bytes = |it: &&ElfSection<'_>| it.is_loaded() && elf.section_data(it).is_ok();
+            elf.loaded = AddressIndex::of(elf.sections.iter().filter(has_bytes));
         }
         Ok(elf)
     }

@@ -136,7 +136,8 @@ impl CrossReferences {
         if let Some(all) = self.all.get() {
             return all.never_returns(address);
         }
-        self.on_demand.never_returns(image, self.machine, address)
+        let known = self.on_demand.never_returns(image, self.machine, address);
+        known.unwrap_or_else(|| self.all(image).never_returns(address))
     }
 
     /// Whether functions contain jumps to an [address](Image::flat) in another one.

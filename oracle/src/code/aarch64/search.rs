@@ -5,8 +5,8 @@ use core::ops::Range;
 /// The largest distance from the page of `adrp` that one instruction adds: 4095 times 8 bytes.
 const LARGEST_OFFSET: u64 = 0x7ff8;
 
-/// Whether the code at `address` may contain an instruction that refers to an address in a range, alone or together with the
-/// next one: always if one does. Whatever a word is, it is taken for each of the instructions that contain a distance, so
+/// Whether the code at `address` may contain an instruction that refers to an address in a range, alone or together with a
+/// later one: always if one does. Whatever a word is, it is taken for each of the instructions that contain a distance, so
 /// that decoding decides only later. After data in code, decoding may go on at any byte.
 pub(in crate::code) fn may_refer(code: &[u8], address: u64, targets: &Range<u64>) -> bool {
     let length = targets.end.wrapping_sub(targets.start);

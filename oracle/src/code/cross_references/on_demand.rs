@@ -5,6 +5,7 @@
 
 use core::ops::Range;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use sframe_validator::unwind::CodeAddress;
@@ -26,6 +27,8 @@ pub(super) struct OnDemand {
     found: Mutex<Vec<(Range<u64>, Arc<Index>)>>,
     /// By address, whether a function that never returns starts there.
     no_return: Mutex<BTreeMap<u64, bool>>,
+    /// The number of bytes that were decoded for that.
+    decoded: AtomicU64,
     landing_pads: OnceLock<LandingPads>,
 }
 
@@ -87,10 +90,16 @@ impl OnDemand {
     }
 
     /// Whether a function that never returns starts at an [address](Image::flat). The functions to which it jumps decide, up to the
-    /// longest chain.
-    pub(super) fn never_returns(&self, image: &Image<'_>, machine: Machine, address: u64) -> bool {
+    /// longest chain. `None` once as many bytes were decoded as the file has: functions that jump to each other could multiply the
+    /// work.
+    pub(super) fn never_returns(
+        &self,
+        image: &Image<'_>,
+        machine: Machine,
+        address: u64,
+    ) -> Option<bool> {
         if let Some(known) = locked(&self.no_return).get(&address) {
-            return *known;
+            return Some(*known);
         }
         let mut reached = BTreeMap::new();
         let mut next = vec![image.place(address)];
@@ -101,6 +110,10 @@ impl OnDemand {
                 let Some(function) = function.filter(|it| !reached.contains_key(it)) else {
                     continue;
                 };
+                let bytes = image.functions().get(function).map_or(0, |range| range.bytes());
+                if self.decoded.fetch_add(bytes, Relaxed) > image.elf().data().len() as u64 {
+                    return None;
+                }
                 let candidate = candidate(image, machine, function);
                 exits
                     .extend(candidate.iter().flat_map(|candidate| candidate.exits.iter().copied()));
@@ -111,7 +124,7 @@ impl OnDemand {
         let candidates = reached.into_values().flatten().collect();
         let never_returns = no_return(candidates, image).contains(address);
         locked(&self.no_return).insert(address, never_returns);
-        never_returns
+        Some(never_returns)
     }
 }
 

@@ -107,7 +107,7 @@ impl<'a> Graph<'a> {
         let (mut seen, mut dropped) = (HashSet::new(), HashSet::new());
         for (object, uses) in objects.iter().enumerate() {
             for (name, sections) in &uses.groups {
-                if !seen.insert(name.as_slice()) {
+                if !seen.insert(&**name) {
                     dropped.extend(sections.iter().map(|section| (object, *section)));
                 }
             }

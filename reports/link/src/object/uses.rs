@@ -1,6 +1,7 @@
 //! What decides which sections of an object `--gc-sections` keeps: what they are, and to what their relocations refer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use object::elf::{
     SHF_GNU_RETAIN, SHF_LINK_ORDER, SHT_FINI_ARRAY, SHT_INIT_ARRAY, SHT_NOTE, SHT_PREINIT_ARRAY,
@@ -22,7 +23,7 @@ pub(crate) struct Uses {
     /// The symbols that other objects can use.
     pub(crate) definitions: Vec<Definition>,
     /// COMDAT groups: their names, and the numbers of their sections.
-    pub(crate) groups: Vec<(Vec<u8>, Vec<usize>)>,
+    pub(crate) groups: Vec<(Arc<[u8]>, Vec<usize>)>,
     /// What unwind tables use besides the code that they describe.
     pub(crate) of_tables: Vec<Target>,
 }
@@ -53,7 +54,7 @@ pub(crate) enum Target {
     /// A section of the same object.
     Section(usize),
     /// A symbol, wherever it is defined.
-    Name(Vec<u8>),
+    Name(Arc<[u8]>),
 }
 
 /// A definition that other objects can use.
@@ -75,17 +76,18 @@ impl Uses {
         is_merged: bool,
     ) -> Option<Uses> {
         let described = if is_merged { described(elf)? } else { BTreeSet::new() };
-        let mut uses = Uses { groups: groups(elf, file), ..Uses::default() };
+        let mut names = Names { file, known: HashMap::new() };
+        let mut uses = Uses { groups: groups(elf, &mut names), ..Uses::default() };
         for section in elf.sections().iter().filter(|section| section.flags & SHF_ALLOC != 0) {
             let Ok(index) = usize::try_from(section.index) else { continue };
             match section.name.bytes() {
                 b".sframe" => {}
-                b".eh_frame" => uses.of_tables.extend(of_table(elf, file, index)),
+                b".eh_frame" => uses.of_tables.extend(of_table(elf, &mut names, index)),
                 _ => {
                     let used = Used {
                         kept: kept(section),
                         described: described.contains(&section.index),
-                        targets: targets(file, index),
+                        targets: targets(&mut names, index),
                     };
                     uses.sections.insert(index, used);
                 }
@@ -106,6 +108,24 @@ impl Uses {
     }
 }
 
+/// The names of symbols, each copied once: many relocations and groups may have the same one.
+struct Names<'f, 'a> {
+    file: &'f ElfFile64<'a, Endianness>,
+    known: HashMap<SymbolIndex, Arc<[u8]>>,
+}
+
+impl Names<'_, '_> {
+    fn of(&mut self, index: SymbolIndex) -> Option<Arc<[u8]>> {
+        if let Some(known) = self.known.get(&index) {
+            return Some(Arc::clone(known));
+        }
+        let name: Arc<[u8]> =
+            bare(self.file.symbol_by_index(index).ok()?.name_bytes().ok()?).into();
+        self.known.insert(index, Arc::clone(&name));
+        Some(name)
+    }
+}
+
 /// The sections of code in which SFrame describes functions.
 fn described(elf: &Elf<'_>) -> Option<BTreeSet<u32>> {
     let mut described = BTreeSet::new();
@@ -117,12 +137,12 @@ fn described(elf: &Elf<'_>) -> Option<BTreeSet<u32>> {
 }
 
 /// The sections of each group. Those of valid groups are disjoint: others have as many together as there are sections.
-fn groups(elf: &Elf<'_>, file: &ElfFile64<'_, Endianness>) -> Vec<(Vec<u8>, Vec<usize>)> {
+fn groups(elf: &Elf<'_>, names: &mut Names<'_, '_>) -> Vec<(Arc<[u8]>, Vec<usize>)> {
     let mut room = elf.sections().len();
-    let groups = file.comdats().map(|comdat| {
+    let groups = names.file.comdats().map(|comdat| {
         let sections: Vec<usize> = comdat.sections().take(room).map(|section| section.0).collect();
         room = room.saturating_sub(sections.len());
-        (comdat.name_bytes().unwrap_or_default().to_vec(), sections)
+        (names.of(comdat.symbol()).unwrap_or_default(), sections)
     });
     groups.collect()
 }
@@ -148,7 +168,8 @@ fn kept(section: &ElfSection<'_>) -> Kept {
 }
 
 /// What the relocations of a section refer to.
-fn targets(file: &ElfFile64<'_, Endianness>, index: usize) -> Vec<Target> {
+fn targets(names: &mut Names<'_, '_>, index: usize) -> Vec<Target> {
+    let file = names.file;
     let Ok(section) = file.section_by_index(SectionIndex(index)) else { return Vec::new() };
     let symbols: BTreeSet<usize> = section
         .relocations()
@@ -160,7 +181,7 @@ fn targets(file: &ElfFile64<'_, Endianness>, index: usize) -> Vec<Target> {
     let found = symbols.into_iter().filter_map(|symbol| {
         let symbol = file.symbol_by_index(SymbolIndex(symbol)).ok()?;
         match symbol.is_global() {
-            true => Some(Target::Name(bare(symbol.name_bytes().ok()?))),
+            true => Some(Target::Name(names.of(symbol.index())?)),
             false => Some(Target::Section(symbol.section_index()?.0)),
         }
     });
@@ -168,10 +189,10 @@ fn targets(file: &ElfFile64<'_, Endianness>, index: usize) -> Vec<Target> {
 }
 
 /// What an unwind table refers to, such as functions for exceptions. That it describes code does not keep the code.
-fn of_table(elf: &Elf<'_>, file: &ElfFile64<'_, Endianness>, index: usize) -> Vec<Target> {
+fn of_table(elf: &Elf<'_>, names: &mut Names<'_, '_>, index: usize) -> Vec<Target> {
     let code: BTreeSet<usize> =
         elf.code_sections().filter_map(|section| usize::try_from(section.index).ok()).collect();
-    let mut targets = targets(file, index);
+    let mut targets = targets(names, index);
     targets.retain(|target| !matches!(target, Target::Section(section) if code.contains(section)));
     targets
 }
