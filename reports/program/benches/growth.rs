@@ -1,4 +1,4 @@
-//! How each command's processor time grows with what it is given: every command with inputs of size n and 4n.
+//! How a command's processor time grows with what it is given: each of the commands below with inputs of size n and 4n.
 //!
 //! `cargo bench -p sframe-check --bench growth [-- N [COMMAND...]]`; N is 10,000 unless it is given, and only rows that contain a
 //! COMMAND are measured. GNU as, ld and ar of `SFRAME_TOOLCHAINS` (by default `target/toolchains`, where `corpus/build fetch 2.47.50`
