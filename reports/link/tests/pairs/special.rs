@@ -198,8 +198,8 @@ fn inputs_that_crash_linkers() {
                 ));
             }
         }
-        // It reads all sections before it merges any: what it has refused is printed, and a version 1 that 2.44 fails with
-        // comes too late.
+        // It reads all sections before it merges any, and the crash ends the reading: what it refused before is printed, and
+        // 2.44 does not get to its error about version 1.
         for kind in ["V2-pc", "V1"] {
             let inputs = [input(format!("first-{kind}.o"), FIRST), input("stripped.o", &[])];
             faults.extend(differences(tool, &folder, &readers, &["-shared"], &inputs));
