@@ -20,14 +20,24 @@ pub fn missing(what: &str, remedy: &str) {
     assert!(!are_required(), "{what} is missing: {remedy}");
 }
 
-/// Whether a program is installed; if not, the running test is skipped or fails, as by [`missing`].
+/// Whether a program is installed, with those that it starts; if not, the running test is skipped or fails, as by
+/// [`missing`].
 #[must_use]
 pub fn is_installed(tool: &str) -> bool {
-    let has = has(tool);
-    if !has {
+    let mut needed = [tool].into_iter().chain(started_by(tool).iter().copied());
+    let absent = needed.find(|tool| !has(tool));
+    if let Some(tool) = absent {
         missing(tool, &remedy(tool));
     }
-    has
+    absent.is_none()
+}
+
+/// The programs that a compiler's driver starts.
+fn started_by(tool: &str) -> &'static [&'static str] {
+    match tool {
+        "cc" | "c++" | "gcc" | "g++" => &["as", "ld"],
+        _ => &[],
+    }
 }
 
 /// How to get a program.
