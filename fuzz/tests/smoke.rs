@@ -81,3 +81,18 @@ fn readers() {
     }
     smoke(targets::readers::run, sections());
 }
+
+/// The build script for OSS-Fuzz makes an archive of the seeds of each target.
+#[test]
+fn every_target_has_seeds() {
+    let folder = sframe_corpus::folder!("seeds-of-targets");
+    let seeds = std::process::Command::new(env!("CARGO_BIN_EXE_seeds")).arg(&folder).output();
+    assert!(seeds.expect("it runs").status.success());
+    let targets = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz_targets");
+    for target in std::fs::read_dir(targets).expect("readable").flatten() {
+        let path = target.path();
+        let name = path.file_stem().expect("a name");
+        let inputs = std::fs::read_dir(folder.join(name)).map(Iterator::count);
+        assert!(inputs.is_ok_and(|count| count > 0), "{}", name.display());
+    }
+}

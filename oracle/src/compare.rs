@@ -41,6 +41,7 @@ mod call_sites;
 mod code;
 mod confirm;
 mod divide;
+mod entry;
 mod file;
 mod judge;
 mod look_up;
@@ -56,6 +57,7 @@ mod verdict;
 
 pub use call_sites::{AfterCall, CallSite, SiteSums, call_sites};
 pub use confirm::CfiConfirms;
+pub use entry::function_as_described;
 pub use judge::{Judgement, Side, judge};
 pub use look_up::look_up;
 pub use parallel::compare;

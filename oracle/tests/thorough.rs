@@ -137,8 +137,15 @@ fn compilers_contradict_no_code() {
                     assert!(account.undecided.iter().any(|one| machine(&one)), "{path:?}");
                     return;
                 };
-                let by_hand =
-                    ["archive", "cfi", "handwritten", "words", "relocatable", "debug-only"];
+                let by_hand = [
+                    "archive",
+                    "cfi",
+                    "handwritten",
+                    "signal",
+                    "words",
+                    "relocatable",
+                    "debug-only",
+                ];
                 let is_by_hand = by_hand.iter().any(|one| name.contains(one));
                 if !is_by_hand {
                     let found = contradictions(&account);

@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         ("files", files.into_iter().map(|file| file.bytes).chain(generated(6)).collect()),
         ("generated", entropy(1)),
         ("mutated", entropy(2)),
+        ("names", vec![sframe_fuzz::targets::names::HOSTILE.as_bytes().to_vec()]),
         ("packages", packages(&corpus)),
         ("readers", [sections, entropy(3)].concat()),
         ("scans", seeds::scans(&corpus)),

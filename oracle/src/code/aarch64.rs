@@ -37,8 +37,8 @@ impl<'c> Decoder<'c> for Aarch64 {
         let instruction = Instruction::read(code.get(offset..)?, address)?;
         let next = instruction.next();
         match next {
-            ControlFlow::Following => instruction.effects(effects),
-            ControlFlow::Call(_) | ControlFlow::IndirectCall => effects.push(Effect::Call(CALL)),
+            ControlFlow::Following | ControlFlow::SystemCall => instruction.effects(effects),
+            _ if next.is_call() => effects.push(Effect::Call(CALL)),
             _ => {}
         }
         Some((4, next))
@@ -48,7 +48,7 @@ impl<'c> Decoder<'c> for Aarch64 {
         let instruction = Instruction::read(code.get(offset..)?, address)?;
         let next = instruction.next();
         let refers = self.reference(&instruction);
-        if next != ControlFlow::Following {
+        if !matches!(next, ControlFlow::Following | ControlFlow::SystemCall) {
             self.pages.fill(None);
         }
         Some(Preview { length: 4, next, refers })
@@ -168,7 +168,7 @@ impl Instruction {
             },
             // `svc` continues after it.
             InsnClass::EXCEPTION if self.field(21, 3) == 0 && self.field(0, 2) == 1 => {
-                ControlFlow::Following
+                ControlFlow::SystemCall
             }
             InsnClass::EXCEPTION => ControlFlow::Stop,
             _ => ControlFlow::Following,

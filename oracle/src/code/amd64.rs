@@ -77,10 +77,10 @@ impl<'c> Decoder<'c> for Amd64<'c> {
         let length = self.read(code, offset, address)?;
         let next = next(&self.instruction);
         match next {
-            ControlFlow::Following => self.meaning.effects(&self.instruction, effects),
-            ControlFlow::Call(_) | ControlFlow::IndirectCall => {
-                effects.push(Effect::Call(CALLER_SAVED))
+            ControlFlow::Following | ControlFlow::SystemCall => {
+                self.meaning.effects(&self.instruction, effects);
             }
+            _ if next.is_call() => effects.push(Effect::Call(CALLER_SAVED)),
             ControlFlow::Indirect(SCRATCH) => jump_target(&self.instruction, effects),
             _ => {}
         }
@@ -112,8 +112,11 @@ fn next(instruction: &Instruction) -> ControlFlow {
             }
         }
         FlowControl::UnconditionalBranch => ControlFlow::Jump(instruction.near_branch_target()),
-        FlowControl::Call if instruction.code() == Code::Syscall => ControlFlow::Following,
+        FlowControl::Call if instruction.code() == Code::Syscall => ControlFlow::SystemCall,
         FlowControl::Call => ControlFlow::Call(instruction.near_branch_target()),
+        FlowControl::IndirectCall if instruction.is_ip_rel_memory_operand() => {
+            ControlFlow::CallBy(instruction.ip_rel_memory_address())
+        }
         FlowControl::IndirectCall => ControlFlow::IndirectCall,
         FlowControl::IndirectBranch => match instruction.op0_kind() {
             OpKind::Register => {

@@ -36,6 +36,8 @@ pub(super) enum EntryKind {
     Call,
     /// By calls within the function only.
     LocalCall,
+    /// By the return of a signal handler.
+    SignalReturn,
     /// Nothing is known to call it. The assumption falls if an edge has another stack there.
     Presumed,
 }

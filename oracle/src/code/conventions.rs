@@ -2,8 +2,32 @@
 
 use sframe_validator::elf::Relocation;
 
-use super::effect::RegisterNumber;
+use super::effect::{Effect, RegisterNumber};
 use super::relocation::RelocationTarget;
+
+/// The code to which signal handlers return, which asks the Linux kernel to continue where the signal came, and the context
+/// that the kernel saved there. It is never called.
+#[derive(Debug)]
+pub(super) struct SignalReturn {
+    /// Its instructions, one of these.
+    pub(super) code: &'static [&'static [u8]],
+    /// What may precede them.
+    pub(super) nops: &'static [&'static [u8]],
+    /// The distances in bytes from SP to where SP, PC and FP were saved.
+    pub(super) saved_sp: i32,
+    pub(super) saved_pc: i32,
+    pub(super) saved_fp: i32,
+}
+
+impl SignalReturn {
+    /// Whether it is at the start of `code`.
+    pub(super) fn is_at_start(&self, mut code: &[u8]) -> bool {
+        while let Some(rest) = self.nops.iter().find_map(|nop| code.strip_prefix(*nop)) {
+            code = rest;
+        }
+        self.code.iter().any(|expected| code.starts_with(expected))
+    }
+}
 
 /// The conventions of a machine, as far as the analysis depends on them and [`Abi`](sframe_validator::Abi) does not
 /// have them.
@@ -18,6 +42,10 @@ pub(super) struct Conventions {
     pub(super) lowest_caller_fp: i32,
     /// The size in bytes of the code at the start of `.plt` to which the stubs jump.
     pub(super) plt_header: u64,
+    /// The effects of a call of the instruction after it: it saves the address of that instruction, and nothing returns.
+    pub(super) call_of_next: &'static [Effect],
+    /// How a signal handler returns to the kernel.
+    pub(super) signal_return: SignalReturn,
     /// The length of the instruction by which the Linux kernel reports a warning, and continues after it, if it does that.
     pub(super) kernel_warning: Option<u64>,
     /// What a relocation of code refers to.

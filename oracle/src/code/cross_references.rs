@@ -189,9 +189,9 @@ mod tests {
         let symbols = SymbolTable::load(&elf).unwrap_or_default();
         let functions = function_bounds::functions(&elf, &symbols, &[], &cfi);
         let stubs = function_bounds::stubs(&elf, machine.conventions());
-        let entries: Vec<_> = stubs.into_iter().map(CodeAddress::absolute).collect();
+        let entries: Vec<_> = stubs.iter().copied().map(CodeAddress::absolute).collect();
         let (elf, cfi) = (Cow::Borrowed(&elf), Cow::Borrowed(cfi.as_slice()));
-        let image = Image::of(elf, cfi, functions, machine.conventions());
+        let image = Image::of(elf, cfi, functions, (machine, &stubs));
         let all = CrossReferences::on_demand(machine, entries.clone());
         all.find_all(&image);
         let mut sources = 0;

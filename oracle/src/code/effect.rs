@@ -58,8 +58,8 @@ pub(super) enum Effect {
     /// A function is called and returns: the registers of a set become unknown, and so does the memory below SP.
     Call(u32),
     /// A system call, with its number in a register: the registers of a set become unknown. After the one with the number
-    /// `clone`, and after `clone3`, a new thread may have another stack.
-    SystemCall { number: RegisterNumber, clone: u16, clobbers: u32 },
+    /// `clone`, and after `clone3`, a new thread may have another stack. Those with the numbers `ends` do not return.
+    SystemCall { number: RegisterNumber, clone: u16, ends: [u16; 3], clobbers: u32 },
     /// Two registers are compared.
     Compare { a: RegisterNumber, b: RegisterNumber },
     /// A register is compared with a number.
@@ -189,6 +189,9 @@ pub(super) enum Key {
     B,
 }
 
+/// Both keys.
+pub(super) const KEYS: [Key; 2] = [Key::A, Key::B];
+
 /// A number for the instruction at an address, different from those of other instructions of a function.
 #[allow(clippy::cast_possible_truncation, reason = "functions are smaller than 4 GiB")]
 pub(super) const fn place(address: u64) -> u32 {
@@ -212,6 +215,8 @@ pub(super) enum Condition {
 pub(super) enum ControlFlow {
     /// At the following instruction.
     Following,
+    /// At the following instruction, if the system call returns.
+    SystemCall,
     /// At an address.
     Jump(u64),
     /// At an address or at the following instruction.
@@ -222,6 +227,10 @@ pub(super) enum ControlFlow {
     Call(u64),
     /// At the following instruction, if a function at an unknown address returns.
     IndirectCall,
+    /// At the following instruction, if the function returns whose address is in the file at this address.
+    CallBy(u64),
+    /// Nowhere, after a function was called that does not return. An exception may pass the call.
+    NoReturnCall,
     /// In the caller.
     Return,
     /// Nowhere: the instruction traps.
@@ -236,7 +245,13 @@ impl ControlFlow {
 
     /// Whether the instruction is a call.
     pub(super) const fn is_call(self) -> bool {
-        matches!(self, ControlFlow::Call(_) | ControlFlow::IndirectCall)
+        matches!(
+            self,
+            ControlFlow::Call(_)
+                | ControlFlow::IndirectCall
+                | ControlFlow::CallBy(_)
+                | ControlFlow::NoReturnCall
+        )
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Function<'e> {
     pub(super) analyses: Vec<Analysis<'e>>,
     /// The number of the last one, if it was analysed from its start.
     pub(super) last: Option<usize>,
+    /// It was analysed as if it were entered by a call, not with the frames of jumps or after a signal handler.
+    pub(super) is_taken_for_called: bool,
 }
 
 impl<'e> Function<'e> {
@@ -35,6 +37,12 @@ impl<'e> Function<'e> {
     #[must_use]
     pub const fn range(&self) -> CodeRange {
         self.range
+    }
+
+    /// Whether the function was analysed as if it were entered by a call. If everything that describes it says that it is
+    /// entered in another way, nothing is known about it.
+    pub(crate) const fn is_taken_for_called(&self) -> bool {
+        self.is_taken_for_called
     }
 
     /// Whether a place is in the function's code.

@@ -52,12 +52,16 @@ pub(super) fn functions(
     functions
 }
 
-/// The places that have the name of a function, in order. Compilers name the parts of a function after it, with `.cold` at
-/// the end.
-pub(super) fn named(symbols: &SymbolTable<'_>) -> Vec<CodeAddress> {
-    let is_part = |name: &[u8]| name.windows(5).any(|piece| piece == b".cold");
+/// The places that have the name of a function, in order, and those of them whose names other files know. Compilers and BOLT name
+/// the parts of a function after it, with `.cold` or `.warm` at the end.
+pub(super) fn named(symbols: &SymbolTable<'_>) -> (Vec<CodeAddress>, Vec<CodeAddress>) {
+    let is_part = |name: &[u8]| name.windows(5).any(|piece| piece == b".cold" || piece == b".warm");
     let named = symbols.symbols().iter().filter(|symbol| !is_part(symbol.name.bytes()));
-    named.map(|symbol| symbol.start).collect()
+    let exported = named.clone().filter(|symbol| symbol.global);
+    (
+        named.clone().map(|symbol| symbol.start).collect(),
+        exported.map(|symbol| symbol.start).collect(),
+    )
 }
 
 /// The addresses of a linker's stubs, ordered, apart from the first ones, to which the others jump.

@@ -222,13 +222,15 @@ impl<'c> ControlFlowGraph<'c> {
                 *index = number;
             }
             before = number;
-            // If the call does not return, this is the target of jumps in other functions only, and has another stack.
-            if is_after_call && context.is_entered_elsewhere(address) {
+            // If the call does not return, this is the target of jumps in other functions only, and has another stack; or it
+            // is the trap that a compiler puts there.
+            if is_after_call && (next == ControlFlow::Stop || context.is_entered_elsewhere(address))
+            {
                 self.start_block_at(number);
             }
             is_after_call &= !has_effects && next == ControlFlow::Following;
             let goes_on = match next {
-                ControlFlow::Following => true,
+                ControlFlow::Following | ControlFlow::SystemCall => true,
                 ControlFlow::Jump(to) | ControlFlow::Branch(to, _) => {
                     targets.extend(self.contains(to).then_some(to));
                     if to <= address {
@@ -236,7 +238,7 @@ impl<'c> ControlFlowGraph<'c> {
                     }
                     matches!(next, ControlFlow::Branch(..))
                 }
-                ControlFlow::Call(_) | ControlFlow::IndirectCall => {
+                ControlFlow::Call(_) | ControlFlow::IndirectCall | ControlFlow::CallBy(_) => {
                     is_after_call = true;
                     targets.extend(self.exceptions.pad_of(address));
                     let never_returns =
@@ -245,6 +247,10 @@ impl<'c> ControlFlowGraph<'c> {
                         self.mark_no_return(number);
                     }
                     !never_returns
+                }
+                ControlFlow::NoReturnCall => {
+                    targets.extend(self.exceptions.pad_of(address));
+                    false
                 }
                 ControlFlow::Indirect(_) | ControlFlow::Return | ControlFlow::Stop => false,
             };
@@ -279,7 +285,13 @@ impl<'c> ControlFlowGraph<'c> {
             return None;
         };
         let effects = self.buffers.effects.get_mut(first_effect..).unwrap_or_default();
-        let next = context.relocate(address, length, next, effects);
+        let mut next = context.relocate(address, length, next, effects);
+        if next == ControlFlow::Call(address.wrapping_add(length.into())) {
+            next = ControlFlow::Following;
+            self.buffers.effects.truncate(first_effect);
+            self.buffers.effects.extend(context.conventions().call_of_next);
+        }
+        let effects = self.buffers.effects.get(first_effect..).unwrap_or_default();
         let has_effects = !effects.is_empty();
         self.buffers.steps.push(Step {
             address,

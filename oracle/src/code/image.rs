@@ -8,9 +8,10 @@ use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
 
 use super::address_set::AddressSet;
 use super::context::{Exceptions, Fragment};
-use super::conventions::Conventions;
 use super::effect::{ControlFlow, Effect, Preview};
+use super::imports::NoReturnImports;
 use super::jump_table::number_of;
+use super::machine::Machine;
 use super::relocation::CodeRelocations;
 use crate::cfi::{Cfi, Fde, LandingPad, RowContext};
 use crate::witness::CodeRange;
@@ -32,6 +33,8 @@ pub(super) struct Image<'e> {
     /// The addresses at which they start.
     starts: AddressSet,
     relocations: CodeRelocations,
+    /// Nothing in a relocatable object.
+    imports: NoReturnImports,
     /// In a relocatable object, an address for each section, by index, so that places in different sections have different
     /// addresses. Empty for a linked file.
     bases: Vec<u64>,
@@ -39,20 +42,25 @@ pub(super) struct Image<'e> {
 }
 
 impl<'e> Image<'e> {
-    /// A file with its functions, which must be ordered and without overlaps.
+    /// A file with its functions, which must be ordered and without overlaps, and the addresses of its linker's stubs.
     pub(super) fn of(
         elf: Cow<'e, Elf<'e>>,
         cfi: Cow<'e, [Cfi<'e>]>,
         functions: Vec<CodeRange>,
-        conventions: &Conventions,
+        (machine, stubs): (Machine, &[u64]),
     ) -> Image<'e> {
-        let relocations = CodeRelocations::of(&elf, conventions);
+        let relocations = CodeRelocations::of(&elf, machine.conventions());
         let functions = if relocations.is_some() { functions } else { Vec::new() };
         let relocations = relocations.unwrap_or_default();
         let bases = if elf.kind() == ElfKind::Relocatable { bases(&elf) } else { Vec::new() };
         let starts = functions.iter().map(|function| flat(&bases, function.start)).collect();
         let is_kernel = elf.sections().iter().any(|it| OF_KERNELS.contains(&it.name.bytes()));
-        Image { elf, cfi, functions, starts: AddressSet::of(starts), relocations, bases, is_kernel }
+        let starts = AddressSet::of(starts);
+        let imports = match elf.kind() {
+            ElfKind::Relocatable => NoReturnImports::default(),
+            _ => NoReturnImports::of(&elf, machine, stubs),
+        };
+        Image { elf, cfi, functions, starts, relocations, imports, bases, is_kernel }
     }
 
     pub(super) fn elf(&self) -> &Elf<'e> {
@@ -204,8 +212,8 @@ impl<'e> Image<'e> {
         found.filter(|(_, pads)| !pads.is_empty())
     }
 
-    /// Where control goes after the instruction of `length` bytes at an [address](Image::flat). In a relocatable object,
-    /// relocations determine it, and change the effects.
+    /// Where control goes after the instruction of `length` bytes at an [address](Image::flat), if imported functions may not
+    /// return. In a relocatable object, relocations determine it, and change the effects.
     #[inline]
     pub(super) fn relocate(
         &self,
@@ -215,7 +223,7 @@ impl<'e> Image<'e> {
         effects: &mut [Effect],
     ) -> ControlFlow {
         if self.bases.is_empty() {
-            return next;
+            return self.imports.next(next);
         }
         let place = self.place(address);
         self.relocations.relocate(place, length, effects, |place| self.address_of(place));
@@ -234,6 +242,11 @@ impl<'e> Image<'e> {
             }
             None => Some(self.flat(CodeAddress { address: preview.refers?, ..place })),
         }
+    }
+
+    /// How the file calls functions of other files that never return.
+    pub(super) const fn no_return_imports(&self) -> &NoReturnImports {
+        &self.imports
     }
 
     /// The relocations of the code.

@@ -3,7 +3,7 @@
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
-use super::effect::{Key, RegisterNumber, RegisterSet};
+use super::effect::{KEYS, RegisterNumber, RegisterSet};
 use super::machine::Machine;
 use super::stack::AbstractStack;
 use super::state::{AbstractState, number};
@@ -217,8 +217,8 @@ impl KnownFacts<'_> {
     /// Whether a frame is what the code says. A frame may be expressed in other ways than [`KnownFacts::proven_row`].
     #[must_use]
     pub fn judge(&self, frame: &Frame) -> Judgement {
-        if frame.ra == Recovery::Undefined {
-            // An outermost frame has no caller. The code of such a function does not say so.
+        // An outermost frame has no caller. The code of such a function does not say so.
+        if frame.ra == Recovery::Undefined || self.has_virtual_caller(frame.ra) {
             return Judgement::UNKNOWN;
         }
         let own_cfa = self.cfa(frame.cfa);
@@ -233,6 +233,10 @@ impl KnownFacts<'_> {
             cfa: match own_cfa {
                 AbstractValue::CFA => Truth::Proven,
                 AbstractValue::Address(BasedAddress { base: Base::Cfa, .. }) => Truth::Refuted,
+                AbstractValue::Address(BasedAddress { base: Base::SignalFrame, .. }) => {
+                    Truth::Refuted
+                }
+                _ if self.is_from_caller(frame.cfa) => Truth::Refuted,
                 _ => Truth::Unknown,
             },
             ra: match ra {
@@ -249,7 +253,7 @@ impl KnownFacts<'_> {
                 other => other.truth(),
             },
         };
-        match self.state.is_in_local_call {
+        match self.state.is_doubtful {
             true => judgement.without_refutation(),
             false => judgement,
         }
@@ -257,6 +261,31 @@ impl KnownFacts<'_> {
 
     fn get(&self, register: Register) -> AbstractValue {
         self.state.get(number(register))
+    }
+
+    /// Whether a rule for RA computes an address in the same file: the row is that of a frame whose caller does not exist on the
+    /// stack. Its own row leads to the frame of the function (the locks of glibc before 2.23).
+    fn has_virtual_caller(&self, ra: Recovery) -> bool {
+        match ra {
+            Recovery::RegisterOffset { register, offset } => {
+                offset != 0
+                    || register == self.abi.ra()
+                    || matches!(self.get(register), AbstractValue::Constant(1..))
+            }
+            Recovery::Expression(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a CFA is computed from FP while that belongs to the caller, which may use it for anything.
+    fn is_from_caller(&self, cfa: Cfa) -> bool {
+        let fp = self.abi.fp();
+        match cfa {
+            Cfa::RegisterOffset { register, .. } if register == fp => {
+                self.get(fp) == AbstractValue::Entry(number(fp))
+            }
+            _ => false,
+        }
     }
 
     fn load(&self, register: Register, offset: i64) -> AbstractValue {
@@ -326,6 +355,17 @@ impl KnownFacts<'_> {
             {
                 Recovered::Something
             }
+            // Something else is in the register of FP, whose entry value is in a slot.
+            AbstractValue::Constant(_)
+            | AbstractValue::AtMost(_)
+            | AbstractValue::ScaledIndex(_)
+            | AbstractValue::Element(_)
+            | AbstractValue::Target(_)
+                if rule == Recovery::Unchanged
+                    && self.state.stack.holds(AbstractValue::Entry(wanted).into()) =>
+            {
+                Recovered::SomethingElse
+            }
             // In the outermost frame, registers of the caller are zero (AMD64 psABI 3.4.1, AAPCS64 6.4.6).
             AbstractValue::Constant(0) => Recovered::Something,
             // What was loaded from elsewhere may be anything, also the value wanted.
@@ -338,8 +378,6 @@ impl KnownFacts<'_> {
         }
     }
 }
-
-const KEYS: [Key; 2] = [Key::A, Key::B];
 
 /// What a rule recovers, beside the value wanted.
 #[derive(Clone, Copy)]

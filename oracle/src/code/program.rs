@@ -35,6 +35,8 @@ pub struct Program<'e> {
     image: Image<'e>,
     /// The places that have the name of a function, ordered.
     named: Vec<CodeAddress>,
+    /// Those whose names are known to other files.
+    exported: Vec<CodeAddress>,
     references: CrossReferences,
     /// The addresses of a linker's stubs, ordered.
     stubs: Vec<u64>,
@@ -86,18 +88,18 @@ impl<'e> Program<'e> {
         let abi = elf.abi()?;
         let symbols = SymbolTable::load(&elf).unwrap_or_default();
         let functions = function_bounds::functions(&elf, &symbols, sections, &cfi);
-        let named = function_bounds::named(&symbols);
+        let (named, exported) = function_bounds::named(&symbols);
         drop(symbols);
         // A file without functions has no code of another machine.
         let machine = Machine::of(abi).or(functions.is_empty().then_some(Machine::Amd64))?;
         let stubs = function_bounds::stubs(&elf, machine.conventions());
         let entries = stubs.iter().copied().map(CodeAddress::absolute).collect();
-        let image = Image::of(elf, cfi, functions, machine.conventions());
+        let image = Image::of(elf, cfi, functions, (machine, &stubs));
         let references = CrossReferences::on_demand(machine, entries);
         let bytes = image.functions().iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
         let budget = Budget::of(bytes);
         let summaries = SummaryCache::for_functions(image.functions().len());
-        Some(Program { abi, machine, image, named, references, stubs, summaries, budget })
+        Some(Program { abi, machine, image, named, exported, references, stubs, summaries, budget })
     }
 
     pub(super) const fn machine(&self) -> Machine {
@@ -120,8 +122,9 @@ impl<'e> Program<'e> {
         place.section == 0 && self.stubs.binary_search(&place.address).is_ok()
     }
 
-    /// Examines the function that contains `place`. `None` if there is none, if it has more than 1 MiB of code, if the
-    /// kernel enters it after a signal, with a stack of its own, or if CFI says that it is entered with another's frame.
+    /// Examines the function that contains `place`. `None` if there is none, if it has more than 1 MiB of code, if CFI says that
+    /// the kernel enters it after a signal, with a stack of its own (unless it is the code by which a signal handler returns), or
+    /// if CFI says that it is entered with another's frame.
     #[must_use]
     pub fn function(&self, place: CodeAddress) -> Option<Function<'e>> {
         self.function_in(place, &mut Workspace::default())
@@ -137,8 +140,9 @@ impl<'e> Program<'e> {
     ) -> Option<Function<'e>> {
         let index = self.image.find(place)?;
         let range = *self.functions().get(index)?;
-        let is_special =
-            self.image.is_signal_frame(range.start) || self.image.is_part_of_others(range.start);
+        let is_special = !self.is_signal_return(index)
+            && (self.image.is_signal_frame(range.start)
+                || self.image.is_part_of_others(range.start));
         if range.bytes() > LARGEST_FUNCTION || is_special {
             return None;
         }
@@ -158,6 +162,8 @@ impl<'e> Program<'e> {
             || callers.are_all_known
             || callers.is_tail_called && self.image.starts_as_called(start)
             || !self.is_jump_target(address);
+        let is_taken_for_called =
+            (is_function || callers.analyses.is_empty()) && !self.is_signal_return(index);
         let (mut analyses, mut last) = (callers.analyses, callers.last);
         if !is_understood {
             analyses.drain(..).for_each(|analysis| workspace.free(analysis));
@@ -167,7 +173,14 @@ impl<'e> Program<'e> {
             last = is_function.then_some(index);
         }
         let base = address.wrapping_sub(start.address);
-        Some(Function { abi: self.abi, range, base, analyses, last })
+        Some(Function { abi: self.abi, range, base, analyses, last, is_taken_for_called })
+    }
+
+    /// Whether a function is the code by which signal handlers return to the kernel, which is never called.
+    fn is_signal_return(&self, index: usize) -> bool {
+        let signal_return = &self.machine.conventions().signal_return;
+        self.image.fragment(index).is_some_and(|it| signal_return.is_at_start(it.code))
+            && !self.references.is_called(&self.image, index)
     }
 
     /// Whether functions contain jumps to an address in another one.
@@ -192,10 +205,10 @@ impl<'e> Program<'e> {
     fn evidence(&self, index: usize) -> EntryEvidence {
         let Some(function) = self.functions().get(index) else { return EntryEvidence::None };
         let start = function.start;
-        if self.named.binary_search(&start).is_ok() || self.references.is_called(&self.image, index)
-        {
+        let is_in = |places: &[CodeAddress]| places.binary_search(&start).is_ok();
+        if is_in(&self.exported) || self.references.is_called(&self.image, index) {
             EntryEvidence::Strong
-        } else if self.references.is_mentioned(&self.image, index) {
+        } else if is_in(&self.named) || self.references.is_mentioned(&self.image, index) {
             EntryEvidence::Weak
         } else {
             EntryEvidence::None
@@ -278,7 +291,11 @@ impl<'e> Program<'e> {
             })
             .collect();
         if from_start && !is_called {
-            entries.push(Entry { address: self.image.flat(start), kind: EntryKind::Presumed });
+            let kind = match self.is_signal_return(index) {
+                true => EntryKind::SignalReturn,
+                false => EntryKind::Presumed,
+            };
+            entries.push(Entry { address: self.image.flat(start), kind });
         }
         let left = workspace.budget(&self.budget).left();
         let context = FunctionContext { program: self, left, spent: Cell::new(Some(0)) };
@@ -312,9 +329,9 @@ impl<'e> WithDecoder<'e> for Task<'_, '_, 'e> {
 /// What says that a function starts at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EntryEvidence {
-    /// It is called or has a name.
+    /// It is called, or has a name that other files know.
     Strong,
-    /// Instructions or data contain its address.
+    /// It has a name, or instructions or data contain its address.
     Weak,
     None,
 }

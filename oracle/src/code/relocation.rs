@@ -105,11 +105,15 @@ impl CodeRelocations {
                 RelocationTarget::Place(to) => ControlFlow::Branch(flat(to), condition),
                 _ => ControlFlow::Following,
             },
-            (ControlFlow::Call(_), Some(target)) => match target {
-                RelocationTarget::Place(to) => ControlFlow::Call(flat(to)),
-                RelocationTarget::NoReturn => ControlFlow::Stop,
-                _ => ControlFlow::IndirectCall,
-            },
+            (ControlFlow::Call(_) | ControlFlow::CallBy(_), Some(RelocationTarget::NoReturn)) => {
+                ControlFlow::NoReturnCall
+            }
+            (ControlFlow::Call(_), Some(RelocationTarget::Place(to))) => {
+                ControlFlow::Call(flat(to))
+            }
+            (ControlFlow::Call(_), Some(_)) | (ControlFlow::CallBy(_), _) => {
+                ControlFlow::IndirectCall
+            }
             (next, _) => next,
         };
         let branch = || self.branch(place).map(&flat);

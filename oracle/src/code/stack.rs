@@ -79,7 +79,7 @@ impl UnknownStores {
     fn with_bytes(self, place: BasedAddress, end: i32) -> UnknownStores {
         let stored = match place.base {
             Base::Cfa => (self.stored.0.min(place.offset), self.stored.1.max(end)),
-            Base::Aligned(_) => self.stored,
+            Base::Aligned(_) | Base::SignalFrame => self.stored,
         };
         UnknownStores { stored, ..self }
     }
@@ -173,6 +173,13 @@ impl SavedSlots {
 }
 
 impl AbstractStack {
+    /// A stack on which anything may have been stored.
+    pub(super) fn unknown() -> AbstractStack {
+        let (stored, escaped) = ((i32::MIN, i32::MAX), RegisterSet::ALL);
+        let unknown = UnknownStores { stored, escaped, ..UnknownStores::default() };
+        AbstractStack { unknown, ..AbstractStack::default() }
+    }
+
     /// The 8 bytes at an address.
     pub(super) fn load(&self, address: PackedValue) -> PackedValue {
         self.saved.load(address)
@@ -258,6 +265,13 @@ impl AbstractStack {
             self.saved = Rc::clone(&other.saved);
         }
         has_lost || unknown != before
+    }
+
+    /// Whether a slot at a known distance from the CFA has this value.
+    pub(super) fn holds(&self, value: PackedValue) -> bool {
+        let is_there =
+            |slot: &Slot| slot.value == value && slot.address.offset_from_cfa().is_some();
+        self.saved.known().iter().any(is_there)
     }
 
     /// The offset from the CFA of a slot with this value, among the addresses that `may_be` accepts.

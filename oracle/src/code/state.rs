@@ -4,8 +4,8 @@ mod transfer;
 
 use sframe_validator::Abi;
 
-use super::conventions::Conventions;
-use super::effect::{NO_REGISTER, REGISTERS, RegisterNumber, RegisterSet};
+use super::conventions::{Conventions, SignalReturn};
+use super::effect::{KEYS, NO_REGISTER, REGISTERS, RegisterNumber, RegisterSet};
 use super::stack::AbstractStack;
 use super::value::{AbstractValue, Base, BasedAddress, PackedValue};
 
@@ -20,6 +20,7 @@ pub(super) struct AbstractState {
     /// The value of SP at the entry.
     entry_sp: PackedValue,
     sp: RegisterNumber,
+    fp: RegisterNumber,
     ra: RegisterNumber,
     /// SP, FP and RA.
     frame: RegisterSet,
@@ -30,8 +31,11 @@ pub(super) struct AbstractState {
     known: RegisterSet,
     /// The registers that were written in the block.
     written: RegisterSet,
-    /// A call within the function leads here: CFI may describe the frame of that call, or the one that it was made in.
-    pub(super) is_in_local_call: bool,
+    /// A row that this contradicts may be right. A call within the function leads here: CFI may describe the frame of that
+    /// call, or the one that it was made in. Or a trap is here after a call: compilers put one where a call does not return.
+    pub(super) is_doubtful: bool,
+    /// The last system call does not return: no instruction follows.
+    pub(super) has_ended: bool,
     pub(super) stack: AbstractStack,
     /// The operands of the last comparison, whose result the flags hold.
     compared: Compared,
@@ -62,8 +66,8 @@ impl AbstractState {
             *value = AbstractValue::Entry(number).into();
             known = known.with(RegisterSet::of(number));
         }
-        let (sp, ra) = (number(abi.sp()), number(abi.ra()));
-        let frame = [sp, number(abi.fp()), ra].map(RegisterSet::of);
+        let (sp, fp, ra) = (number(abi.sp()), number(abi.fp()), number(abi.ra()));
+        let frame = [sp, fp, ra].map(RegisterSet::of);
         let frame = frame.into_iter().fold(RegisterSet::default(), RegisterSet::with);
         let pushed = i32::from(abi.fixed_ra_offset());
         let entry_sp = PackedValue::from(AbstractValue::cfa(pushed));
@@ -71,13 +75,15 @@ impl AbstractState {
         let mut state = AbstractState {
             entry_sp,
             sp,
+            fp,
             ra,
             frame,
             red_zone: conventions.red_zone,
             registers,
             known,
             written,
-            is_in_local_call: false,
+            is_doubtful: false,
+            has_ended: false,
             stack,
             compared,
             in_comparison,
@@ -85,9 +91,31 @@ impl AbstractState {
         state.put(sp, entry_sp);
         if pushed != 0 {
             state.stack.store(entry_sp, 8, AbstractValue::Entry(ra).into());
-            state.put(ra, PackedValue::UNKNOWN);
+            state.learn(ra, PackedValue::UNKNOWN);
         }
         state
+    }
+
+    /// Turns the state at an entry into the one after the return of a signal handler: SP is at the context that the kernel
+    /// saved, and the frame is the interrupted one.
+    pub(super) fn become_signal_return(&mut self, conventions: &Conventions) {
+        let sp = BasedAddress { base: Base::SignalFrame, offset: 0 };
+        let sp = PackedValue::from(AbstractValue::Address(sp));
+        self.forget_entry_values();
+        self.stack = AbstractStack::unknown();
+        self.entry_sp = sp;
+        self.learn(self.sp, sp);
+        let SignalReturn { saved_sp, saved_pc, saved_fp, .. } = conventions.signal_return;
+        let saved = [
+            (saved_sp, AbstractValue::CFA),
+            (saved_pc, AbstractValue::Entry(self.ra)),
+            (saved_fp, AbstractValue::Entry(self.fp)),
+        ];
+        for (offset, value) in saved {
+            self.stack.store(sp.plus(offset.into()), 8, value.into());
+        }
+        // The link register of AArch64 has the address of this very code.
+        self.learn(self.ra, PackedValue::OVERWRITTEN);
     }
 
     /// Whether nothing but the function overwrites the 8 bytes at an address: they are not below the stack.
@@ -110,12 +138,36 @@ impl AbstractState {
         self.put(register, value.into());
     }
 
+    /// Overwrites a register. Of FP and RA it stays known that they hold something else than their entry values.
     #[inline]
     fn put(&mut self, register: RegisterNumber, value: PackedValue) {
+        let is_lost = value.is_unknown() && self.frame.meet(RegisterSet::of(register));
+        let value = if is_lost { self.lost(register) } else { value };
+        self.load(register, value);
+    }
+
+    /// Overwrites a register with what a slot holds. If that is not known, it may be the entry value.
+    fn load(&mut self, register: RegisterNumber, value: PackedValue) {
         self.learn(register, value);
         if self.in_comparison.meet(RegisterSet::of(register)) {
             self.compare(Compared::Nothing);
         }
+    }
+
+    /// What FP or RA holds after it was overwritten with something unknown. Functions restore it from where they saved it, as
+    /// long as they have no other stack.
+    fn lost(&self, register: RegisterNumber) -> PackedValue {
+        let is_saved = |value: AbstractValue| {
+            let value = PackedValue::from(value);
+            let mut rest = self.known.without(RegisterSet::of(register));
+            self.stack.holds(value)
+                || core::iter::from_fn(|| rest.pop()).any(|other| self.packed(other) == value)
+        };
+        let is_signed = || KEYS.iter().any(|key| is_saved(AbstractValue::Signed(*key)));
+        let was_saved = register != self.sp
+            && self.sp().offset_from_cfa().is_some()
+            && (is_saved(AbstractValue::Entry(register)) || register == self.ra && is_signed());
+        if was_saved { PackedValue::OVERWRITTEN } else { PackedValue::UNKNOWN }
     }
 
     /// Replaces the value of a register; comparisons of it keep their meaning.
@@ -142,10 +194,12 @@ impl AbstractState {
         };
     }
 
-    /// Whether an effect with these subjects may change the state: see [`Effect::subjects`].
+    /// Whether an effect with these subjects may change the state: see [`Effect::subjects`]. Of SP, FP and RA, it is known
+    /// that they were overwritten.
     #[inline]
     pub(super) fn concerns(&self, subjects: RegisterSet) -> bool {
-        subjects.meet(self.known.with(self.in_comparison).with(RegisterSet::ALWAYS))
+        let always = self.frame.with(RegisterSet::ALWAYS);
+        subjects.meet(self.known.with(self.in_comparison).with(always))
     }
 
     /// What SP holds.
@@ -179,8 +233,8 @@ impl AbstractState {
             self.compare(Compared::Nothing);
             changed = true;
         }
-        changed |= other.is_in_local_call && !self.is_in_local_call;
-        self.is_in_local_call |= other.is_in_local_call;
+        changed |= other.is_doubtful && !self.is_doubtful;
+        self.is_doubtful |= other.is_doubtful;
         changed
     }
 
@@ -210,7 +264,7 @@ impl AbstractState {
     pub(super) fn forget_entry_values(&mut self) {
         let mut rest = self.known;
         while let Some(register) = rest.pop() {
-            if self.packed(register).is_entry_value() {
+            if self.packed(register).depends_on_entry() {
                 self.learn(register, PackedValue::UNKNOWN);
             }
         }
@@ -237,7 +291,7 @@ impl AbstractState {
     /// Whether a register still holds an entry value.
     pub(super) fn holds_entry_values(&self) -> bool {
         let mut rest = self.known;
-        core::iter::from_fn(|| rest.pop()).any(|register| self.packed(register).is_entry_value())
+        core::iter::from_fn(|| rest.pop()).any(|register| self.packed(register).depends_on_entry())
     }
 
     /// Removes bytes from the stack.

@@ -16,6 +16,8 @@ pub(super) enum AbstractValue {
     Unknown,
     /// The value that the register had at the function's entry; for RA, the return address.
     Entry(RegisterNumber),
+    /// Something else than the entry value of the register that holds it, which was saved before it was overwritten.
+    Overwritten,
     /// The return address, signed.
     Signed(Key),
     /// A number.
@@ -54,6 +56,8 @@ pub(super) struct ScaledIndex {
 pub(super) enum Base {
     /// The canonical frame address.
     Cfa,
+    /// SP when a signal handler has returned.
+    SignalFrame,
     /// The result of the instruction here, which rounded an address down.
     Aligned(u32),
 }

@@ -2,7 +2,8 @@
 
 use sframe_validator::elf::Relocation;
 
-use crate::code::conventions::Conventions;
+use crate::code::conventions::{Conventions, SignalReturn};
+use crate::code::effect::Effect;
 use crate::code::relocation::RelocationTarget;
 
 pub(in crate::code) static CONVENTIONS: Conventions = Conventions {
@@ -12,6 +13,18 @@ pub(in crate::code) static CONVENTIONS: Conventions = Conventions {
     // Go keeps FP 8 bytes below SP (Go internal ABI, arm64 architecture).
     lowest_caller_fp: -8,
     plt_header: 32,
+    call_of_next: &[Effect::Clobber(1 << 30)],
+    signal_return: SignalReturn {
+        // mov x8, #139; svc #0, or with w8
+        code: &[b"\x68\x11\x80\xd2\x01\0\0\xd4", b"\x68\x11\x80\x52\x01\0\0\xd4"],
+        // nop, bti c, bti j, bti jc
+        nops: &[b"\x1f\x20\x03\xd5", b"\x5f\x24\x03\xd5", b"\x9f\x24\x03\xd5", b"\xdf\x24\x03\xd5"],
+        // `siginfo_t` of 128 bytes, then `struct ucontext`, with `struct sigcontext` after 176 bytes: an address, X0 to X30, SP,
+        // PC (arch/arm64/kernel/signal.c, arch/arm64/include/uapi/asm/{ucontext,sigcontext}.h).
+        saved_sp: 128 + 176 + 8 + 31 * 8,
+        saved_pc: 128 + 176 + 8 + 32 * 8,
+        saved_fp: 128 + 176 + 8 + 29 * 8,
+    },
     kernel_warning: None,
     relocation_target,
 };

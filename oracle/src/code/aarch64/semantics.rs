@@ -9,6 +9,8 @@ use crate::code::effect::{Effect, Key, NO_REGISTER, RegisterNumber, SCRATCH, pla
 const SYSCALL: u32 = 1;
 /// The number of Linux's `clone` (include/uapi/asm-generic/unistd.h), in X8.
 const CLONE: u16 = 220;
+/// The numbers of Linux's `exit`, `exit_group` and `rt_sigreturn`.
+const ENDS: [u16; 3] = [93, 94, 139];
 
 impl Instruction {
     /// The effects of an instruction after which the following one is executed.
@@ -29,7 +31,12 @@ impl Instruction {
                 effects.push(Effect::Forget);
             }
             InsnClass::EXCEPTION => {
-                effects.push(Effect::SystemCall { number: 8, clone: CLONE, clobbers: SYSCALL });
+                effects.push(Effect::SystemCall {
+                    number: 8,
+                    clone: CLONE,
+                    ends: ENDS,
+                    clobbers: SYSCALL,
+                });
             }
             InsnClass::IC_SYSTEM => self.system(effects),
             InsnClass::LDST_POS

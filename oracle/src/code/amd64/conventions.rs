@@ -3,7 +3,8 @@
 use sframe_validator::elf::Relocation;
 use sframe_validator::unwind::CodeAddress;
 
-use crate::code::conventions::Conventions;
+use crate::code::conventions::{Conventions, SignalReturn};
+use crate::code::effect::{Effect, NO_REGISTER};
 use crate::code::relocation::{FIELD, RelocationTarget};
 
 pub(in crate::code) static CONVENTIONS: Conventions = Conventions {
@@ -12,6 +13,29 @@ pub(in crate::code) static CONVENTIONS: Conventions = Conventions {
     red_zone: 128,
     lowest_caller_fp: 0,
     plt_header: 16,
+    call_of_next: &[
+        Effect::Copy { to: 7, from: 7, plus: -8 },
+        Effect::Store { from: NO_REGISTER, base: 7, offset: 0, size: 8 },
+    ],
+    signal_return: SignalReturn {
+        code: &[
+            // mov $15,%eax; syscall
+            b"\xb8\x0f\0\0\0\x0f\x05",
+            // mov $15,%rax; syscall
+            b"\x48\xc7\xc0\x0f\0\0\0\x0f\x05",
+            // 32-bit code: pop %eax; mov $119,%eax; int $0x80 (sigreturn)
+            b"\x58\xb8\x77\0\0\0\xcd\x80",
+            // 32-bit code: mov $173,%eax; int $0x80 (rt_sigreturn)
+            b"\xb8\xad\0\0\0\xcd\x80",
+        ],
+        // nop, endbr64
+        nops: &[b"\x90", b"\xf3\x0f\x1e\xfa"],
+        // `struct ucontext`: a field of 8 bytes, a pointer, `stack_t` of 24 bytes, then the registers, of which RBP is the 11th,
+        // RSP the 16th, RIP the 17th (arch/x86/include/uapi/asm/sigcontext.h).
+        saved_sp: 40 + 15 * 8,
+        saved_pc: 40 + 16 * 8,
+        saved_fp: 40 + 10 * 8,
+    },
     // `ud2` (arch/x86/include/asm/bug.h).
     kernel_warning: Some(2),
     relocation_target,

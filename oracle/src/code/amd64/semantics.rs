@@ -9,6 +9,8 @@ use crate::code::effect::{Effect, NO_REGISTER, RegisterNumber, SCRATCH, place};
 const AX: RegisterNumber = 0;
 /// The number of Linux's `clone` (arch/x86/entry/syscalls/syscall_64.tbl).
 const CLONE: u16 = 56;
+/// The numbers of Linux's `rt_sigreturn`, `exit` and `exit_group`.
+const ENDS: [u16; 3] = [15, 60, 231];
 /// RSP.
 const SP: RegisterNumber = 7;
 /// RBP.
@@ -136,7 +138,12 @@ impl Semantics {
                 effects.push(Effect::Load { to: FP, base: FP, offset: 0 });
             }
             Mnemonic::Syscall => {
-                effects.push(Effect::SystemCall { number: AX, clone: CLONE, clobbers: SYSCALL });
+                effects.push(Effect::SystemCall {
+                    number: AX,
+                    clone: CLONE,
+                    ends: ENDS,
+                    clobbers: SYSCALL,
+                });
             }
             Mnemonic::Int => effects.push(Effect::Clobber(SYSCALL)),
             Mnemonic::Nop | Mnemonic::Endbr64 | Mnemonic::Pause | Mnemonic::Prefetcht0 => {}

@@ -170,12 +170,8 @@ mod tests {
             let cfi = Cfi::load_all(&elf).expect("readable");
             let symbols = SymbolTable::load(&elf).unwrap_or_default();
             let functions = function_bounds::functions(&elf, &symbols, &[], &cfi);
-            let image = Image::of(
-                Cow::Borrowed(&elf),
-                Cow::Borrowed(&cfi),
-                functions,
-                machine.conventions(),
-            );
+            let image =
+                Image::of(Cow::Borrowed(&elf), Cow::Borrowed(&cfi), functions, (machine, &[]));
             let scan = |size| Index::in_groups(size, &image, machine, &[]);
             let one_by_one = scan(1);
             assert_eq!(one_by_one, scan(usize::MAX), "{}", path.display());

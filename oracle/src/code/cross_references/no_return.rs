@@ -14,13 +14,16 @@ pub(super) struct Candidate {
     pub(super) exits: Vec<CodeAddress>,
 }
 
-/// The functions that never return: those without a return instruction, all of whose jumps to other functions lead to such
-/// functions. This is a least fixpoint, so that functions that only jump to each other in a circle count as returning.
+/// The functions that never return: imported ones by name, and those without a return instruction, all of whose jumps to other
+/// functions lead to such functions. This is a least fixpoint, so that functions that only jump to each other in a circle count as returning.
 pub(super) fn no_return(mut candidates: Vec<Candidate>, image: &Image<'_>) -> AddressSet {
     let mut no_return: Vec<CodeAddress> = Vec::new();
     for _ in 0..LONGEST_CHAIN {
         let never_returns = |candidate: &Candidate| {
-            candidate.exits.iter().all(|exit| no_return.binary_search(exit).is_ok())
+            candidate.exits.iter().all(|exit| {
+                no_return.binary_search(exit).is_ok()
+                    || image.no_return_imports().has_stub(image.flat(*exit))
+            })
         };
         let (more, rest): (Vec<_>, Vec<_>) = candidates.into_iter().partition(never_returns);
         if more.is_empty() {

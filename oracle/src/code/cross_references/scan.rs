@@ -196,6 +196,7 @@ fn instructions<'e>(
             visit(CrossReference::Jump(to));
         }
         if preview.next != ControlFlow::Following {
+            let is_no_return = |pointer: u64| image.no_return_imports().has_pointer(pointer);
             let reference = match (preview.next, relocations.target(place, preview.length)) {
                 (ControlFlow::Call(target), None) => {
                     (target != end).then_some(CrossReference::Call(here(target)))
@@ -214,6 +215,9 @@ fn instructions<'e>(
                     ControlFlow::Jump(_) | ControlFlow::Branch(..),
                     Some(RelocationTarget::NoReturn),
                 ) => None,
+                (ControlFlow::Indirect(_), None) if preview.refers.is_some_and(is_no_return) => {
+                    None
+                }
                 (ControlFlow::Jump(_) | ControlFlow::Branch(..), Some(_))
                 | (ControlFlow::Return | ControlFlow::Indirect(_), _) => Some(CrossReference::Exit),
                 _ => None,

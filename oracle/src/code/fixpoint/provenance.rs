@@ -62,10 +62,13 @@ impl Analysis<'_> {
     fn goes_on(&self, address: u64) -> bool {
         let step = self.graph.step_at(address).and_then(|step| self.graph.step(step));
         step.is_some_and(|step| match step.next {
-            ControlFlow::Following | ControlFlow::Branch(..) => true,
-            ControlFlow::Call(_) | ControlFlow::IndirectCall => !step.never_returns,
+            ControlFlow::Following | ControlFlow::SystemCall | ControlFlow::Branch(..) => true,
+            ControlFlow::Call(_) | ControlFlow::IndirectCall | ControlFlow::CallBy(_) => {
+                !step.never_returns
+            }
             ControlFlow::Jump(_)
             | ControlFlow::Indirect(_)
+            | ControlFlow::NoReturnCall
             | ControlFlow::Return
             | ControlFlow::Stop => false,
         })

@@ -41,7 +41,10 @@ impl Analysis<'_> {
                 }
                 end = step.end();
                 let goes_on = step.next.is_call()
-                    || matches!(step.next, ControlFlow::Following | ControlFlow::Branch(..));
+                    || matches!(
+                        step.next,
+                        ControlFlow::Following | ControlFlow::SystemCall | ControlFlow::Branch(..)
+                    );
                 if !goes_on || step.never_returns || step.following != number.saturating_add(1) {
                     break;
                 }
@@ -111,13 +114,16 @@ impl Analysis<'_> {
             }
             let goes_on = match step.next {
                 ControlFlow::Following => true,
+                ControlFlow::SystemCall => !state.has_ended,
                 ControlFlow::Branch(_, condition) => {
                     if self.is_open || state.learns_from(condition) {
                         run.finish(&state, observer);
                     }
                     fall_through(self.is_open, &mut state, condition)
                 }
-                ControlFlow::Call(_) | ControlFlow::IndirectCall => !step.never_returns,
+                ControlFlow::Call(_) | ControlFlow::IndirectCall | ControlFlow::CallBy(_) => {
+                    !step.never_returns
+                }
                 _ => false,
             };
             if !goes_on || step.following != number.saturating_add(1) {

@@ -108,12 +108,17 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
             let graph = &self.analysis.graph;
             let step = graph.step_at(address).and_then(|step| graph.step(step));
             let Some(to) = step.map(|step| step.block) else { continue };
-            entry.is_in_local_call = kind == EntryKind::LocalCall;
+            let mut entry = entry.clone();
+            match kind {
+                EntryKind::LocalCall => entry.is_doubtful = true,
+                EntryKind::SignalReturn => entry.become_signal_return(self.context.conventions()),
+                EntryKind::Call | EntryKind::Presumed => {}
+            }
             if kind != EntryKind::Presumed {
                 self.join(Edge { to, assumption: Assumption::Nothing }, &entry);
             } else if !self.progress.refuted_entries.contains(&address) {
                 let edge = Edge { to, assumption: Assumption::Entry(address) };
-                self.worklist.defer(address, edge, entry.clone());
+                self.worklist.defer(address, edge, entry);
             }
         }
     }
@@ -180,13 +185,17 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
                 assumption = Assumption::Nothing;
             }
             assumption = match last.next {
-                ControlFlow::Following => assumption,
-                ControlFlow::Call(_) | ControlFlow::IndirectCall => {
+                ControlFlow::SystemCall if state.has_ended => return,
+                ControlFlow::Following | ControlFlow::SystemCall => assumption,
+                ControlFlow::Call(_) | ControlFlow::IndirectCall | ControlFlow::CallBy(_) => {
                     self.follow_exception(cursor.block, &last, state);
                     if last.never_returns {
                         return;
                     }
                     Assumption::CallReturns(cursor.at)
+                }
+                ControlFlow::NoReturnCall => {
+                    return self.follow_exception(cursor.block, &last, state);
                 }
                 ControlFlow::Jump(to) => return self.follow_jump(cursor.block, to, state),
                 // The default case of a switch, where it is unreachable: GCC gives it a label in a fragment of the function
@@ -219,6 +228,10 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
                 return;
             };
             if next.block != NO_INDEX {
+                let is_trap = matches!(assumption, Assumption::CallReturns(_))
+                    && next.next == ControlFlow::Stop
+                    && !self.context.is_kernel();
+                state.is_doubtful |= is_trap;
                 let edge = Edge { to: next.block, assumption };
                 match last.next.is_call() {
                     true => self.worklist.defer(next.address, edge, state.clone()),

@@ -6,27 +6,11 @@ use sframe_validator::unwind::CodeAddress;
 
 use super::{CodeRelocations, RelocationTarget};
 use crate::code::conventions::Conventions;
+use crate::code::no_return_names::{LONGEST_NAME, never_returns};
 
 const SHT_RELA: u32 = 4;
 /// The size of an entry of `SHT_RELA` and of a symbol table, in bytes.
 const ENTRY: usize = 24;
-
-/// Functions of the Linux kernel that never return (`tools/objtool/noreturns.h`), as far as modules call them, and those of
-/// the C library that compilers call themselves.
-const NO_RETURN: [&[u8]; 12] = [
-    b"__fortify_panic",
-    b"__module_put_and_kthread_exit",
-    b"__stack_chk_fail",
-    b"__ubsan_handle_builtin_unreachable",
-    b"abort",
-    b"do_exit",
-    b"fortify_panic",
-    b"kthread_complete_and_exit",
-    b"kthread_exit",
-    b"kunit_try_catch_throw",
-    b"panic",
-    b"usercopy_abort",
-];
 
 impl CodeRelocations {
     /// Adds what the names of symbols and the kernel's tables say.
@@ -158,11 +142,11 @@ fn named_symbols(
         }
         let name = usize::try_from(number(symbol, 0)).ok().and_then(|offset| names.get(offset..));
         let name = name.unwrap_or_default();
-        let is =
-            |wanted: &[u8]| name.strip_prefix(wanted).is_some_and(|rest| rest.first() == Some(&0));
-        if is(b"__x86_return_thunk") {
+        let end = name.iter().take(LONGEST_NAME).take_while(|byte| **byte != 0).count();
+        let name = name.get(..end).unwrap_or_default();
+        if name == b"__x86_return_thunk" {
             found.push((index, RelocationTarget::Return));
-        } else if NO_RETURN.iter().any(|function| is(function)) {
+        } else if never_returns(name) {
             found.push((index, RelocationTarget::NoReturn));
         }
     }

@@ -28,7 +28,10 @@ impl AbstractState {
     pub(in crate::code) fn apply(&mut self, effect: Effect, tables: &mut JumpTables) {
         match effect {
             Effect::Copy { to, from, plus } => {
-                self.put(to, self.packed(from).plus(i64::from(plus)));
+                let value = self.packed(from).plus(i64::from(plus));
+                // This is known of the register alone.
+                let is_elsewhere = value == PackedValue::OVERWRITTEN && to != from;
+                self.put(to, if is_elsewhere { PackedValue::UNKNOWN } else { value });
             }
             Effect::Constant { to, value } => self.set(to, AbstractValue::Constant(value)),
             Effect::Clobber(set) => self.clobber(set),
@@ -78,14 +81,15 @@ impl AbstractState {
             }
             Effect::Load { to, base, offset } => {
                 let address = self.address(base, offset);
-                let value = match address.into() {
+                match address.into() {
                     // A pointer in the file, which a jump may use.
                     AbstractValue::Constant(address) => {
-                        tables.element(address.cast_unsigned(), 8, false, Some(0)).into()
+                        let element = tables.element(address.cast_unsigned(), 8, false, Some(0));
+                        self.set(to, element);
                     }
-                    _ => self.stack.load(address),
-                };
-                self.put(to, value);
+                    AbstractValue::Address(_) => self.load(to, self.stack.load(address)),
+                    _ => self.put(to, PackedValue::UNKNOWN),
+                }
             }
             Effect::Element { to, base, offset, index, scale, size, signed } => {
                 let base = self.address(base, offset).into();
@@ -105,8 +109,11 @@ impl AbstractState {
                 self.clobber(set);
                 self.stack.lose_below(self.sp());
             }
-            Effect::SystemCall { number, clone, clobbers } => {
-                if [AbstractValue::Constant(clone.into()), CLONE3].contains(&self.get(number)) {
+            Effect::SystemCall { number, clone, ends, clobbers } => {
+                let called = self.get(number);
+                self.has_ended |=
+                    ends.iter().any(|end| called == AbstractValue::Constant((*end).into()));
+                if [AbstractValue::Constant(clone.into()), CLONE3].contains(&called) {
                     self.set(self.sp, AbstractValue::Unknown);
                 }
                 self.clobber(clobbers);
@@ -150,6 +157,10 @@ impl AbstractState {
         if self.in_comparison.meet(set) {
             self.compare(Compared::Nothing);
         }
+        let mut frame = set.and(self.frame);
+        while let Some(register) = frame.pop() {
+            self.put(register, PackedValue::UNKNOWN);
+        }
     }
 
     /// Whether a conditional branch refines the state.
@@ -182,11 +193,17 @@ impl AbstractState {
             (AbstractValue::Address(a), AbstractValue::Address(b)) => {
                 a.base != b.base || a.offset == b.offset
             }
-            (known @ AbstractValue::Address(_), AbstractValue::Unknown) => {
+            (
+                known @ AbstractValue::Address(_),
+                AbstractValue::Unknown | AbstractValue::Overwritten,
+            ) => {
                 self.set(b, known);
                 true
             }
-            (AbstractValue::Unknown, known @ AbstractValue::Address(_)) => {
+            (
+                AbstractValue::Unknown | AbstractValue::Overwritten,
+                known @ AbstractValue::Address(_),
+            ) => {
                 self.set(a, known);
                 true
             }
@@ -199,10 +216,14 @@ impl AbstractState {
     fn at_most(&mut self, less: bool) {
         let Compared::Number(register, number) = self.compared else { return };
         let Some(most) = number.checked_sub(u32::from(less)) else { return };
-        if matches!(
-            self.get(register),
-            AbstractValue::Unknown | AbstractValue::Entry(_) | AbstractValue::AtMost(_)
-        ) {
+        // The entry value of FP is no index.
+        let is_fp = |entry| self.frame.meet(RegisterSet::of(entry));
+        let may_be_index = match self.get(register) {
+            AbstractValue::Unknown | AbstractValue::Overwritten | AbstractValue::AtMost(_) => true,
+            AbstractValue::Entry(entry) => !is_fp(entry),
+            _ => false,
+        };
+        if may_be_index {
             self.set(register, AbstractValue::AtMost(most));
         }
     }

@@ -3,7 +3,9 @@
 use sframe_validator::Abi;
 
 use super::entry;
-use crate::code::effect::{self, Effect, Key, NO_REGISTER, RegisterNumber, RegisterSet};
+use crate::code::effect::{
+    self, ControlFlow, Effect, Key, NO_REGISTER, RegisterNumber, RegisterSet,
+};
 use crate::code::jump_table::JumpTables;
 
 /// RAX and RDX, about which nothing is known; RBP and R12, which hold the caller's values; no register.
@@ -20,6 +22,13 @@ pub(super) const fn store(
     size: u8,
 ) -> Effect {
     Effect::Store { from, base, offset, size }
+}
+
+/// Whether an instruction of `length` bytes was decoded that the following one comes after.
+pub(super) fn goes_on(decoded: Option<(u8, ControlFlow)>, length: u8) -> bool {
+    decoded.is_some_and(|(found, next)| {
+        found == length && matches!(next, ControlFlow::Following | ControlFlow::SystemCall)
+    })
 }
 
 /// Effects of all kinds that may be skipped, on registers of all kinds.
@@ -96,7 +105,12 @@ fn effects_change_only_what_they_may_change() {
         Effect::Load { to: 6, base: 7, offset: 0 },
         Effect::Store { from: 6, base: 7, offset: -8, size: 8 },
         Effect::Call(0b1111_0011_0111),
-        Effect::SystemCall { number: 0, clone: 56, clobbers: 0b1000_0000_0101 },
+        Effect::SystemCall {
+            number: 0,
+            clone: 56,
+            ends: [15, 60, 231],
+            clobbers: 0b1000_0000_0101,
+        },
         Effect::Compare { a: 6, b: 7 },
         Effect::CompareNumber { a: 6, number: 1 },
         Effect::Sign(Key::A),

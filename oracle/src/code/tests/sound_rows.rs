@@ -158,7 +158,7 @@ fn a_new_thread_may_have_another_stack() {
         let frame = Frame { cfa, ra: entered, fp: entered, ra_signed: false };
         check(&mut aarch64(&code), Abi::Aarch64Little, 8, &frame).cfa
     };
-    assert_eq!(cfa(93), Truth::Proven);
+    assert_eq!(cfa(172), Truth::Proven);
     assert_eq!([cfa(220), cfa(435)], [Truth::Unknown; 2]);
 }
 

@@ -40,7 +40,8 @@ const EXTEND: Effect = Effect::Extend { to: 1, from: 0 };
 const SCALE: Effect = Effect::Scale { to: 1, index: 0, size: 4 };
 const DIFFERENCE: Effect = Effect::Subtract { to: 1, a: 0, b: 3 };
 const LOAD: Effect = Effect::Load { to: 1, base: 7, offset: -16 };
-const SYSTEM_CALL: Effect = Effect::SystemCall { number: 0, clone: 56, clobbers: 0b101 };
+const SYSTEM_CALL: Effect =
+    Effect::SystemCall { number: 0, clone: 56, ends: [15, 60, 231], clobbers: 0b101 };
 const SP: AbstractValue = AbstractValue::cfa(-8);
 
 /// The value of RDX, to which the last effect of each line leads.
@@ -195,8 +196,8 @@ fn where_paths_meet_only_what_is_true_on_both_is_known() {
     assert!(state.refine(Condition::Above, false));
     assert_eq!(state.get(5), AbstractValue::Entry(5));
     let (mut state, mut local) = (after(&[]), after(&[]));
-    local.is_in_local_call = true;
-    assert!(state.join(&local) && state.is_in_local_call);
+    local.is_doubtful = true;
+    assert!(state.join(&local) && state.is_doubtful);
     assert!(!state.join(&local) && !local.join(&after(&[])));
 }
 

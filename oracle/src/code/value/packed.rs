@@ -25,9 +25,14 @@ const ELEMENT: u64 = 7;
 const TARGET: u64 = 8;
 const DISTANCE: u64 = 9;
 const LIMITED_DISTANCE: u64 = 10;
+const OVERWRITTEN: u64 = 11;
+const FROM_SIGNAL_FRAME: u64 = 12;
 
 impl PackedValue {
     pub(in crate::code) const UNKNOWN: PackedValue = PackedValue(UNKNOWN);
+
+    /// See [`AbstractValue::Overwritten`].
+    pub(in crate::code) const OVERWRITTEN: PackedValue = PackedValue(OVERWRITTEN);
 
     pub(in crate::code) const fn is_unknown(self) -> bool {
         self.0 == UNKNOWN
@@ -40,19 +45,19 @@ impl PackedValue {
             FROM_CFA => {
                 Some(BasedAddress { base: Base::Cfa, offset: (self.0.cast_signed() >> 32) as i32 })
             }
-            FROM_ALIGNED => AbstractValue::from(self).address(),
+            FROM_ALIGNED | FROM_SIGNAL_FRAME => AbstractValue::from(self).address(),
             _ => None,
         }
     }
 
     /// Whether the value belongs to the caller, or leads to it: such values matter in a stack slot.
     pub(in crate::code) const fn is_worth_saving(self) -> bool {
-        matches!(self.0 & KIND_MASK, ENTRY | SIGNED | FROM_CFA | FROM_ALIGNED)
+        matches!(self.0 & KIND_MASK, ENTRY | SIGNED | FROM_CFA | FROM_ALIGNED | FROM_SIGNAL_FRAME)
     }
 
-    /// Whether the value is that of a register at the entry.
-    pub(in crate::code) const fn is_entry_value(self) -> bool {
-        matches!(self.0 & KIND_MASK, ENTRY | SIGNED)
+    /// Whether the value is that of a register at the entry, or certainly not: code that is not known may change that.
+    pub(in crate::code) const fn depends_on_entry(self) -> bool {
+        matches!(self.0 & KIND_MASK, ENTRY | SIGNED | OVERWRITTEN)
     }
 
     /// The value plus a number of bytes: see [`AbstractValue::plus`].
@@ -84,7 +89,7 @@ impl PackedValue {
     /// The distance in bytes from another address, if both are relative to the same base.
     pub(in crate::code) const fn distance_from(self, other: PackedValue) -> Option<i64> {
         let bits = match self.0 & KIND_MASK {
-            FROM_CFA => 32,
+            FROM_CFA | FROM_SIGNAL_FRAME => 32,
             FROM_ALIGNED => 24,
             _ => return None,
         };
@@ -130,6 +135,7 @@ impl From<AbstractValue> for PackedValue {
     fn from(value: AbstractValue) -> PackedValue {
         match value {
             AbstractValue::Unknown => PackedValue::UNKNOWN,
+            AbstractValue::Overwritten => PackedValue(OVERWRITTEN),
             AbstractValue::Entry(register) => PackedValue::new(ENTRY, register.into()),
             AbstractValue::Signed(Key::A) => PackedValue::new(SIGNED, 0),
             AbstractValue::Signed(Key::B) => PackedValue::new(SIGNED, 1),
@@ -143,6 +149,9 @@ impl From<AbstractValue> for PackedValue {
             }
             AbstractValue::Address(BasedAddress { base: Base::Cfa, offset }) => {
                 PackedValue::from_cfa(offset.into())
+            }
+            AbstractValue::Address(BasedAddress { base: Base::SignalFrame, offset }) => {
+                PackedValue::signed(FROM_SIGNAL_FRAME, offset.into(), 32, 0)
             }
             AbstractValue::Address(BasedAddress { base: Base::Aligned(place), offset }) => {
                 PackedValue::signed(FROM_ALIGNED, offset.into(), 24, place.into())
@@ -160,6 +169,7 @@ impl From<PackedValue> for AbstractValue {
         let signed = |bits: u32| packed.cast_signed() >> (64 - bits);
         match packed & KIND_MASK {
             ENTRY => AbstractValue::Entry(content as u8),
+            OVERWRITTEN => AbstractValue::Overwritten,
             SIGNED => AbstractValue::Signed(if content == 0 { Key::A } else { Key::B }),
             CONSTANT => AbstractValue::Constant(signed(56)),
             AT_MOST => AbstractValue::AtMost(content as u32),
@@ -169,6 +179,10 @@ impl From<PackedValue> for AbstractValue {
                 AbstractValue::ScaledIndex(ScaledIndex { size: content as u8, most })
             }
             FROM_CFA => AbstractValue::cfa(signed(32) as i32),
+            FROM_SIGNAL_FRAME => AbstractValue::Address(BasedAddress {
+                base: Base::SignalFrame,
+                offset: signed(32) as i32,
+            }),
             FROM_ALIGNED => {
                 let base = Base::Aligned(content as u32);
                 AbstractValue::Address(BasedAddress { base, offset: signed(24) as i32 })
@@ -193,6 +207,7 @@ mod tests {
             AbstractValue::Unknown,
             AbstractValue::Entry(0),
             AbstractValue::Entry(33),
+            AbstractValue::Overwritten,
             AbstractValue::Signed(Key::A),
             AbstractValue::Signed(Key::B),
             AbstractValue::Constant(0),
@@ -208,6 +223,7 @@ mod tests {
             AbstractValue::cfa(i32::MAX),
             aligned(0, (1 << 23) - 1),
             aligned(u32::MAX, -1 << 23),
+            AbstractValue::Address(BasedAddress { base: Base::SignalFrame, offset: i32::MIN }),
             AbstractValue::Element(u32::MAX),
             AbstractValue::Target(u32::MAX),
         ];
@@ -226,6 +242,7 @@ mod tests {
         let values = [
             AbstractValue::Unknown,
             AbstractValue::Entry(3),
+            AbstractValue::Overwritten,
             AbstractValue::Signed(Key::B),
             AbstractValue::Constant(-8),
             AbstractValue::AtMost(5),

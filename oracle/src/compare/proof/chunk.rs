@@ -7,6 +7,7 @@ use super::{Contradiction, ProofSums, Proofs};
 use crate::code::{
     FrameView, Function, Judgement, KnownFacts, Program, Truth, WatchedRegisters, Workspace,
 };
+use crate::compare::entry::is_entered_unusually;
 use crate::compare::piece::{Piece, Stated, Statement};
 use crate::compare::ruling::Wrong;
 use crate::compare::verdict::Fields;
@@ -43,7 +44,10 @@ impl<'c> Examined<'c> {
         }
         let function = code.function_in(range.start, workspace);
         let Some(mut function) = function else { return };
-        if code.is_stub(range.start) || !is_entered_unusually(&mut function, pieces) {
+        let first = pieces.first().filter(|piece| piece.start == range.start);
+        let at_start = first.map_or([None, None], |piece| <[_; 2]>::from(frames(piece)));
+        let is_unreadable = first.is_some() && at_start == [None, None];
+        if !is_unreadable && !is_entered_unusually(code, &mut function, at_start) {
             self.judge(&mut function, pieces);
         }
         workspace.recycle(function);
@@ -164,21 +168,6 @@ impl Judged {
 /// The frames of SFrame and of CFI.
 fn frames<'p>(piece: &'p Piece<'_>) -> (Option<&'p Frame>, Option<&'p Frame>) {
     (piece.sframe.row().map(|stated| &stated.frame), piece.cfi.row().map(|stated| &stated.frame))
-}
-
-/// Whether all rows about a function's first instruction say that its caller's frame is elsewhere than after a call: then it
-/// is entered in another way, such as `__morestack` of split stacks, which has two return addresses on the stack.
-fn is_entered_unusually(function: &mut Function<'_>, pieces: &[Piece<'_>]) -> bool {
-    let start = function.range().start.address;
-    let Some(piece) = pieces.first().filter(|piece| piece.start.address == start) else {
-        return false;
-    };
-    let (sframe, cfi) = (piece.sframe.row(), piece.cfi.row());
-    let frames = [sframe.map(|row| row.frame), cfi.map(|row| row.frame)];
-    let is_refuted = function.at(start, |facts| {
-        frames.iter().flatten().all(|frame| facts.judge(frame).cfa == Truth::Refuted)
-    });
-    is_refuted.unwrap_or(frames.iter().flatten().next().is_none())
 }
 
 /// Adds bytes of instructions that are reached.

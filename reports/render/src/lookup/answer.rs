@@ -2,7 +2,7 @@
 
 use sframe_oracle::cfi::{Cfi, Fde};
 use sframe_oracle::code::{LARGEST_FUNCTION, Program, ProvenRow, Truth};
-use sframe_oracle::compare::{Fields, Range, Verdict};
+use sframe_oracle::compare::{Fields, Range, Verdict, function_as_described};
 use sframe_oracle::witness::{CodeRange, SframeFunction, Statement as Stated};
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Frame, Row};
@@ -100,7 +100,8 @@ impl<'r, 'a> Reader<'r, 'a> {
     ) -> Result<(ProvenRow, Option<Wrong>), Unexamined> {
         let code = self.code.ok_or(Unexamined::Machine)?;
         let range = range.ok_or(Unexamined::NoFunction)?;
-        let mut function = code.function(place).ok_or_else(|| self.unexamined(range))?;
+        let function = function_as_described(code, self.elf, self.sections, self.tables, place);
+        let mut function = function.ok_or_else(|| self.unexamined(range))?;
         let looked = function.at(place.address, |facts| {
             let is_wrong = |frame: Option<Frame>| {
                 frame.is_some_and(|frame| facts.judge(&frame).whole() == Truth::Refuted)
