@@ -14,6 +14,7 @@ check() {
 	(golden "$rebuilt/golden")
 	(differences differences "$rebuilt/differences")
 	(differences wrong-cfi "$rebuilt/wrong-cfi")
+	(differences edges "$rebuilt/edges")
 	find_stale "$rebuilt/golden/VERSIONS.tsv"
 	for name in gcc-12 2.40 2.44; do
 		[[ " ${stale[*]} " != *" $name "* ]] || different+=("$name: a released suite's toolchain is missing or has another version")
@@ -21,6 +22,7 @@ check() {
 	compare_files golden "$rebuilt"
 	compare_files differences "$rebuilt"
 	compare_files wrong-cfi "$rebuilt"
+	compare_files edges "$rebuilt"
 	compare_tables "$rebuilt/golden"
 	reread_skipped
 	rm -r "$rebuilt"
@@ -50,7 +52,7 @@ depends_on() {
 	golden/lld/*) echo llvm-23 2.47.50 ;;
 	golden/gold/*/v3-*) echo 2.47.50 ;;
 	golden/mold/*) echo mold 2.47.50 ;;
-	differences/* | wrong-cfi/*) difference_depends_on "$1" ;;
+	differences/* | wrong-cfi/* | edges/*) difference_depends_on "$1" ;;
 	esac
 	case $1 in *.readobj) echo llvm-23 ;; esac
 }
@@ -122,5 +124,5 @@ report() {
 		printf 'differs: %s\n' "${different[@]}" | sort -u
 		exit 1
 	fi
-	echo "golden, differences, wrong-cfi: everything that could be rebuilt is as checked in"
+	echo "golden, differences, wrong-cfi, edges: everything that could be rebuilt is as checked in"
 }

@@ -182,8 +182,9 @@ impl KnownFacts<'_> {
         let (ra, fp) = (self.abi.ra(), self.abi.fp());
         let plain = recovery(ra, AbstractValue::Entry(number(ra)));
         let signed = || KEYS.iter().find_map(|key| recovery(ra, AbstractValue::Signed(*key)));
+        let of_signal = || self.cfa_of_signal_frame();
         ProvenRow {
-            cfa: self.cfa_from(self.abi.sp()).or_else(|| self.cfa_from(fp)),
+            cfa: self.cfa_from(self.abi.sp()).or_else(|| self.cfa_from(fp)).or_else(of_signal),
             ra: plain.or_else(signed),
             fp: recovery(fp, AbstractValue::Entry(number(fp))),
             ra_signed: plain.is_none(),
@@ -193,7 +194,25 @@ impl KnownFacts<'_> {
     /// The slot that holds a value, where nothing else overwrites it.
     fn saved_at(&self, value: AbstractValue) -> Option<Recovery> {
         let offset = self.state.stack.find(value, |address| self.state.protects(address));
-        offset.map(i64::from).map(Recovery::AtCfa)
+        let register = self.abi.sp();
+        let in_signal_frame =
+            || Some(Recovery::AtRegister { register, offset: self.in_signal_frame(value)? });
+        offset.map(i64::from).map(Recovery::AtCfa).or_else(in_signal_frame)
+    }
+
+    /// The distance from SP at which the kernel saved a value for the return of a signal handler.
+    fn in_signal_frame(&self, value: AbstractValue) -> Option<i64> {
+        let sp = self.state.sp();
+        if !is_in_signal_frame(sp.into()) {
+            return None;
+        }
+        self.state.stack.address_of(value.into())?.distance_from(sp)
+    }
+
+    /// The CFA in the context that the kernel saved.
+    fn cfa_of_signal_frame(&self) -> Option<Cfa> {
+        let offset = self.in_signal_frame(AbstractValue::CFA)?;
+        Some(Cfa::Dereference { register: self.abi.sp(), offset })
     }
 
     /// The row that the code proves, with the CFA relative to the register that `frame` uses, if it can be.
@@ -233,9 +252,7 @@ impl KnownFacts<'_> {
             cfa: match own_cfa {
                 AbstractValue::CFA => Truth::Proven,
                 AbstractValue::Address(BasedAddress { base: Base::Cfa, .. }) => Truth::Refuted,
-                AbstractValue::Address(BasedAddress { base: Base::SignalFrame, .. }) => {
-                    Truth::Refuted
-                }
+                other if is_in_signal_frame(other) => Truth::Refuted,
                 _ if self.is_from_caller(frame.cfa) => Truth::Refuted,
                 _ => Truth::Unknown,
             },
@@ -296,7 +313,14 @@ impl KnownFacts<'_> {
     fn cfa(&self, cfa: Cfa) -> AbstractValue {
         match cfa {
             Cfa::RegisterOffset { register, offset } => self.get(register).plus(offset),
-            Cfa::Dereference { register, offset } => self.load(register, offset),
+            Cfa::Dereference { register, offset } => {
+                let address = self.get(register).plus(offset);
+                match self.load(register, offset) {
+                    // What else is in the context that the kernel saved is no stack pointer.
+                    AbstractValue::Unknown if is_in_signal_frame(address) => address,
+                    value => value,
+                }
+            }
             Cfa::Expression(_) | Cfa::Undefined => AbstractValue::Unknown,
         }
     }
@@ -336,7 +360,12 @@ impl KnownFacts<'_> {
             {
                 return Recovered::SomethingElse;
             }
-            Recovery::AtRegister { register, offset } => self.load(register, offset),
+            Recovery::AtRegister { register, offset } => match self.load(register, offset) {
+                AbstractValue::Unknown if is_in_signal_frame(self.get(register).plus(offset)) => {
+                    return Recovered::SomethingElse;
+                }
+                value => value,
+            },
             Recovery::RegisterOffset { register, offset } => self.get(register).plus(offset),
             Recovery::AtExpression(_) | Recovery::Expression(_) | Recovery::Undefined => {
                 AbstractValue::Unknown
@@ -397,6 +426,11 @@ impl Recovered {
             Recovered::Value(_) | Recovered::SomethingElse => Truth::Refuted,
         }
     }
+}
+
+/// Whether an address is counted from the context that the kernel saved for a signal handler.
+const fn is_in_signal_frame(value: AbstractValue) -> bool {
+    matches!(value, AbstractValue::Address(BasedAddress { base: Base::SignalFrame, .. }))
 }
 
 const fn truth(is_true: bool) -> Truth {

@@ -274,6 +274,11 @@ impl AbstractStack {
         self.saved.known().iter().any(is_there)
     }
 
+    /// The address of a slot with this value.
+    pub(super) fn address_of(&self, value: PackedValue) -> Option<PackedValue> {
+        self.saved.known().iter().find(|slot| slot.value == value).map(|slot| slot.address)
+    }
+
     /// The offset from the CFA of a slot with this value, among the addresses that `may_be` accepts.
     pub(super) fn find(
         &self,
