@@ -32,6 +32,20 @@ pub fn is_installed(tool: &str) -> bool {
     absent.is_none()
 }
 
+/// Whether `script` makes pseudo-terminals here; if not, the running test is skipped or fails, as by [`missing`].
+#[must_use]
+pub fn are_terminals_made() -> bool {
+    if !is_installed("script") {
+        return false;
+    }
+    let output = Command::new("script").args(["-qec", "true", "/dev/null"]).output();
+    let is_made = output.expect("script runs").status.success();
+    if !is_made {
+        missing("a pseudo-terminal", "mount devpts at /dev/pts");
+    }
+    is_made
+}
+
 /// The programs that a compiler's driver starts.
 fn started_by(tool: &str) -> &'static [&'static str] {
     match tool {

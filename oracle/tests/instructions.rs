@@ -328,6 +328,9 @@ fn negate_ra_state() {
     ];
     check_arm(b"zB", &[0x41, 0x2d, 0x41, 0x2d], &signed);
     check_arm(b"z", &[0x41, 0x2c, 0x41, 0x2c], &signed); // with_pc
+    // set_ra_state: with SP; with SP and the address 4 bytes before; not signed.
+    check_arm(b"z", &[0x41, 0x2b, 1, 0, 0x41, 0x2b, 0, 0], &signed);
+    check_arm(b"z", &[0x41, 0x2b, 2, 0x7c, 0x41, 0x2b, 0, 0], &signed);
     // val_expression of RA_SIGN_STATE: lit1, and restored.
     check_arm(b"z", &[0x41, 0x16, 34, 1, 0x31, 0x41, 0x06, 34], &signed);
     // Register 34 is that state only on AArch64, and other registers do not change it: restore x19 and x29, and
@@ -421,12 +424,21 @@ fn rows_before_an_error_are_kept() {
 }
 
 #[test]
-fn a_cie_may_not_advance_or_restore() {
-    for program in [&[0x41][..], &[0xc6], &[0x06, 6]] {
+fn a_cie_may_not_advance() {
+    let bytes = section(Abi::Amd64, b"", &[DEFAULT, &[0x41]].concat(), &[]);
+    assert_eq!(rows_of(&bytes, Abi::Amd64), ["error cfi-not-initial"]);
+    let cfi = Cfi::from_bytes(&bytes, Kind::EhFrame, 0, Abi::Amd64);
+    let code = CfiErrorKind::NotInitial(0x41);
+    assert_eq!(cfi.defects().first().map(|d| (d.offset, d.kind)), Some((0x12, code)));
+}
+
+/// What GNU as makes of `.cfi_restore` before a function's first instruction, which GCC writes for cold parts. It is the rule
+/// before any rule: RBP, which has one at first, is unchanged; of RBX and R12, nothing is compared.
+#[test]
+fn a_cie_may_restore_what_was_before_any_rule() {
+    for program in [&[0x86, 2, 0xc6][..], &[0x86, 2, 0x06, 6], &[0xc3], &[0x06, 12]] {
         let bytes = section(Abi::Amd64, b"", &[DEFAULT, program].concat(), &[]);
-        assert_eq!(rows_of(&bytes, Abi::Amd64), ["error cfi-not-initial"]);
-        let cfi = Cfi::from_bytes(&bytes, Kind::EhFrame, 0, Abi::Amd64);
-        let code = CfiErrorKind::NotInitial(program[0]);
-        assert_eq!(cfi.defects().first().map(|d| (d.offset, d.kind)), Some((0x12, code)));
+        let row = "0..100 CFA=r7+8 RA=*(CFA-8) FP=unchanged";
+        assert_eq!(rows_of(&bytes, Abi::Amd64), [row], "{program:x?}");
     }
 }

@@ -25,7 +25,7 @@ f:
 	.cfi_escape 0x16, 16, 2, 0x80, 7		# RA: the PC + 7
 	sub	$128, %rsp
 	.cfi_def_cfa_offset 0
-	.cfi_escape 0x16, 16, 2, 0x80, (0b-2f)&0x7f	# RA: 0 above
+	.cfi_escape 0x16, 16, 2, 0x80, 0x77		# RA: the PC - 9, which is 0 above
 2:	lea	128(%rsp), %rsp
 	jmp	0b
 	.cfi_endproc

@@ -13,6 +13,8 @@ use super::pointer::{Bases, Slice};
 
 /// `DW_CFA_MIPS_advance_loc8`.
 const MIPS_ADVANCE_LOC8: u8 = 0x1d;
+/// `DW_CFA_AARCH64_set_ra_state` (DWARF for the Arm 64-bit Architecture, 2025Q4).
+const SET_RA_STATE: u8 = 0x2b;
 /// `DW_CFA_AARCH64_negate_ra_state_with_pc`.
 const NEGATE_RA_STATE_WITH_PC: u8 = 0x2c;
 /// `DW_CFA_AARCH64_negate_ra_state`, elsewhere `DW_CFA_GNU_window_save`.
@@ -77,6 +79,9 @@ pub enum Instruction {
     NegateRaState,
     /// `DW_CFA_AARCH64_negate_ra_state_with_pc`.
     NegateRaStateWithPc,
+    /// `DW_CFA_AARCH64_set_ra_state`: 0 if the return address is not signed, 1 if it is signed with SP, 2 if it is signed with SP
+    /// and with the address of an instruction, whose distance follows.
+    SetRaState(u64, i64),
 }
 
 /// The data besides the bytes that decoding needs.
@@ -167,6 +172,9 @@ impl<'c> Instructions<'c> {
             gimli::DwCfa(NEGATE_RA_STATE) => Instruction::WindowSave,
             gimli::DwCfa(NEGATE_RA_STATE_WITH_PC) if self.environment.aarch64 => {
                 Instruction::NegateRaStateWithPc
+            }
+            gimli::DwCfa(SET_RA_STATE) if self.environment.aarch64 => {
+                Instruction::SetRaState(self.unsigned()?, self.signed()?)
             }
             gimli::DwCfa(other) => return Err(CfiErrorKind::UnknownInstruction(other)),
         })

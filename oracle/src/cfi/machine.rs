@@ -183,8 +183,8 @@ impl<'c> Machine<'c> {
 
     #[inline]
     fn restore(&mut self, register: Register) -> Result<(), CfiErrorKind> {
-        // In a CIE there are no initial rules to restore yet.
-        let initial = self.initial.ok_or(CfiErrorKind::NotInitial(0xc0))?.frame;
+        // In a CIE, it is the rule before any rule: GNU as writes so for the cold parts of functions.
+        let initial = self.initial.map_or(State::INITIAL, |initial| *initial).frame;
         if register == self.columns.ra {
             self.set(register, initial.ra);
         }
@@ -278,6 +278,17 @@ impl<'c> Machine<'c> {
     fn negate_ra_state(&mut self) {
         self.touch();
         self.state.frame.ra_signed = !self.state.frame.ra_signed;
+    }
+
+    /// Assemblers of today know the instruction as an escape only.
+    fn set_ra_state(&mut self, state: u64) {
+        const SIGNED_WITH_PC: u64 = 2;
+        self.traces.add(Traces::ESCAPE);
+        if state == SIGNED_WITH_PC {
+            self.traces.add(Traces::SIGN_WITH_PC);
+        }
+        self.touch();
+        self.state.frame.ra_signed = state != 0;
     }
 
     /// The number of bytes of code of an advance.

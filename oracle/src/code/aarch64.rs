@@ -1,6 +1,7 @@
 //! AArch64 instructions (Arm Architecture Reference Manual, C4 and C6; AAPCS64 6.1).
 
 mod conventions;
+mod pauth_lr;
 mod search;
 mod semantics;
 
@@ -34,7 +35,11 @@ impl<'c> Decoder<'c> for Aarch64 {
         address: u64,
         effects: &mut Vec<Effect>,
     ) -> Option<(u8, ControlFlow)> {
-        let instruction = Instruction::read(code.get(offset..)?, address)?;
+        let code = code.get(offset..)?;
+        if let Some(next) = pauth_lr::decode(code, effects) {
+            return Some((4, next));
+        }
+        let instruction = Instruction::read(code, address)?;
         let next = instruction.next();
         match next {
             ControlFlow::Following | ControlFlow::SystemCall => instruction.effects(effects),
@@ -45,7 +50,11 @@ impl<'c> Decoder<'c> for Aarch64 {
     }
 
     fn preview(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Preview> {
-        let instruction = Instruction::read(code.get(offset..)?, address)?;
+        let code = code.get(offset..)?;
+        if let Some(next) = pauth_lr::decode(code, &mut Vec::new()) {
+            return Some(Preview { length: 4, next, refers: None });
+        }
+        let instruction = Instruction::read(code, address)?;
         let next = instruction.next();
         let refers = self.reference(&instruction);
         if !matches!(next, ControlFlow::Following | ControlFlow::SystemCall) {

@@ -1,5 +1,6 @@
 //! AMD64 instructions (AMD64 Architecture Programmer's Manual, volume 3; AMD64 psABI 3.2).
 
+mod apx;
 mod conventions;
 mod search;
 mod semantics;
@@ -17,6 +18,9 @@ use semantics::{Semantics, jump_target};
 
 /// The registers that a call may change (psABI 3.2.1): RAX, RDX, RCX, RSI, RDI, R8 to R11.
 const CALLER_SAVED: u32 = 0b1111_0011_0111;
+
+/// The DWARF numbers of the general registers, in the order of their numbers in instructions (psABI, figure 3.36).
+const NUMBERS: [RegisterNumber; 16] = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// Decodes AMD64 instructions.
 pub(super) struct Amd64<'c> {
@@ -74,7 +78,10 @@ impl<'c> Decoder<'c> for Amd64<'c> {
         address: u64,
         effects: &mut Vec<Effect>,
     ) -> Option<(u8, ControlFlow)> {
-        let length = self.read(code, offset, address)?;
+        let Some(length) = self.read(code, offset, address) else {
+            let length = apx::decode(code.get(offset..)?, effects)?;
+            return Some((length, ControlFlow::Following));
+        };
         let next = next(&self.instruction);
         match next {
             ControlFlow::Following | ControlFlow::SystemCall => {
@@ -89,7 +96,10 @@ impl<'c> Decoder<'c> for Amd64<'c> {
 
     #[inline]
     fn preview(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Preview> {
-        let length = self.read(code, offset, address)?;
+        let Some(length) = self.read(code, offset, address) else {
+            let length = apx::decode(code.get(offset..)?, &mut Vec::new())?;
+            return Some(Preview { length, next: ControlFlow::Following, refers: None });
+        };
         let instruction = &self.instruction;
         let is_relative = instruction.is_ip_rel_memory_operand();
         let refers = is_relative.then(|| instruction.ip_rel_memory_address());
@@ -150,8 +160,7 @@ fn number(name: Register) -> Option<RegisterNumber> {
 /// The DWARF number of a general register of 8 bytes (psABI, figure 3.36).
 #[inline]
 fn whole(name: Register) -> Option<RegisterNumber> {
-    // In the order of iced-x86's names, which is that of the numbers in instructions.
-    const NUMBERS: [RegisterNumber; 16] = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15];
+    // iced-x86's names are in the order of the numbers in instructions.
     let index = (name as usize).checked_sub(Register::RAX as usize)?;
     NUMBERS.get(index).copied()
 }

@@ -48,6 +48,10 @@ pub(super) struct Conventions {
     pub(super) signal_return: SignalReturn,
     /// The length of the instruction by which the Linux kernel reports a warning, and continues after it, if it does that.
     pub(super) kernel_warning: Option<u64>,
+    /// The number of bytes that an instruction has at least, if it cannot be decoded.
+    pub(super) shortest_instruction: u8,
+    /// The number of bytes that it has at most: fewer at the end of a function may be a part of an instruction.
+    pub(super) longest_instruction: u8,
     /// What a relocation of code refers to.
     pub(super) relocation_target: fn(&Relocation) -> RelocationTarget,
 }

@@ -70,6 +70,9 @@ pub(super) enum Effect {
     Sign(Key),
     /// A signed return address in its register becomes the address itself (AArch64).
     Authenticate(Key),
+    /// The address of the instruction is a part of the signature. Directives that name it come before the instruction, so that the
+    /// row at it is that after it (AArch64).
+    NamedByDirective,
     /// The signature of the return address in its register is removed, if there is one (AArch64).
     Strip,
 }
@@ -177,6 +180,7 @@ impl Effect {
             | Effect::Fill { .. }
             | Effect::Sign(_)
             | Effect::Authenticate(_)
+            | Effect::NamedByDirective
             | Effect::Strip => RegisterSet::FRAME,
         }
     }

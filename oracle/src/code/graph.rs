@@ -211,7 +211,13 @@ impl<'c> ControlFlowGraph<'c> {
                 break known;
             }
             let number = self.buffers.steps.len();
-            let Some(step) = self.decode(&fragment, offset, decoder, context) else {
+            // A jump to what is no instruction is none that is taken.
+            let is_entered = before != NO_INDEX && !is_after_call || offset == 0;
+            let left = fragment.code.len().saturating_sub(offset);
+            let is_whole = left >= usize::from(context.conventions().longest_instruction);
+            let may_be_undecoded = is_entered && is_whole;
+            let step = self.decode(&fragment, offset, decoder, context, may_be_undecoded);
+            let Some(step) = step else {
                 break NO_INDEX;
             };
             let Decoded { length, next, has_effects } = step;
@@ -266,7 +272,8 @@ impl<'c> ControlFlowGraph<'c> {
         self.may_overlap |= usize::try_from(starts).is_ok_and(|starts| starts > decoded);
     }
 
-    /// Decodes an instruction and its transfer function. `None` if it is none.
+    /// Decodes an instruction and its transfer function. `None` if it is none, unless that may be: control comes there from an
+    /// instruction, or enters the function there.
     #[inline]
     fn decode(
         &mut self,
@@ -274,12 +281,18 @@ impl<'c> ControlFlowGraph<'c> {
         offset: usize,
         decoder: &mut impl Decoder<'c>,
         context: &impl FileContext<'c>,
+        may_be_undecoded: bool,
     ) -> Option<Decoded> {
         let address = fragment.start.wrapping_add(offset as u64);
         let number = u32::try_from(self.buffers.steps.len()).ok()?;
         let first_effect = self.buffers.effects.len();
         let decoded = decoder.decode(fragment.code, offset, address, &mut self.buffers.effects);
-        let Some((length, next)) = decoded else {
+        // Where nothing can be decoded, the state is known, and nothing after it.
+        let undecoded = || {
+            may_be_undecoded
+                .then(|| (context.conventions().shortest_instruction, ControlFlow::Stop))
+        };
+        let Some((length, next)) = decoded.or_else(undecoded) else {
             self.buffers.effects.truncate(first_effect);
             self.not_code.insert(address);
             return None;

@@ -80,6 +80,7 @@ impl Machine<'_> {
                 self.traces.add(Traces::SIGN_WITH_PC);
                 self.negate_ra_state();
             }
+            Instruction::SetRaState(state, _) => self.set_ra_state(state),
         }
         Ok(Step::Same)
     }

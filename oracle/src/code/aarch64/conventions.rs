@@ -26,6 +26,8 @@ pub(in crate::code) static CONVENTIONS: Conventions = Conventions {
         saved_fp: 128 + 176 + 8 + 29 * 8,
     },
     kernel_warning: None,
+    shortest_instruction: 4,
+    longest_instruction: 4,
     relocation_target,
 };
 

@@ -5,6 +5,7 @@ use sframe_validator::unwind::CodeAddress;
 
 use crate::code::conventions::{Conventions, SignalReturn};
 use crate::code::effect::{Effect, NO_REGISTER};
+use crate::code::machine::LONGEST_INSTRUCTION;
 use crate::code::relocation::{FIELD, RelocationTarget};
 
 pub(in crate::code) static CONVENTIONS: Conventions = Conventions {
@@ -38,6 +39,8 @@ pub(in crate::code) static CONVENTIONS: Conventions = Conventions {
     },
     // `ud2` (arch/x86/include/asm/bug.h).
     kernel_warning: Some(2),
+    shortest_instruction: 1,
+    longest_instruction: LONGEST_INSTRUCTION,
     relocation_target,
 };
 

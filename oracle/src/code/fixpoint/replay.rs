@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Analysis, Progress, fall_through};
 use crate::code::block::Block;
-use crate::code::effect::{ControlFlow, RegisterSet};
+use crate::code::effect::{ControlFlow, Effect, RegisterSet};
 use crate::code::judgement::WatchedRegisters;
 use crate::code::state::AbstractState;
 use crate::code::step::{NO_INDEX, Step};
@@ -107,6 +107,9 @@ impl Analysis<'_> {
             }
             if state.concerns(step.subjects) {
                 let effects = self.graph.effects(step);
+                if effects.contains(&Effect::NamedByDirective) {
+                    run.finish_apart(step, &state, observer);
+                }
                 if effects.iter().any(|effect| effect.changes().meet(observer.watched)) {
                     run.finish(&state, observer);
                 }
@@ -185,6 +188,23 @@ struct Run {
 impl Run {
     const fn is_empty(&self) -> bool {
         self.start == self.end
+    }
+
+    /// Passes the run to the observer, and its last instruction, apart from the others, with a state that refutes nothing.
+    fn finish_apart<U>(
+        &mut self,
+        last: &Step,
+        state: &AbstractState,
+        observer: &mut Observer<U, impl FnMut(u64, u64, &AbstractState)>,
+    ) {
+        if self.end == last.end() {
+            self.end = last.address.max(self.start);
+            self.finish(state, observer);
+            self.end = last.end();
+            let mut doubtful = state.clone();
+            doubtful.is_doubtful = true;
+            self.finish(&doubtful, observer);
+        }
     }
 
     /// Passes the run to the observer, unless it is empty. The next one starts at its end.

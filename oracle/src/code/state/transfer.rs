@@ -136,6 +136,7 @@ impl AbstractState {
                 };
                 self.set(self.ra, plain);
             }
+            Effect::NamedByDirective => {}
             Effect::Strip => {
                 if let AbstractValue::Signed(_) = self.get(self.ra) {
                     self.set(self.ra, AbstractValue::Entry(self.ra));

@@ -15,6 +15,11 @@ const fn element(
     Effect::Element { to, base, offset, index, scale, size, signed }
 }
 
+/// A load of 8 bytes at the address in a register.
+const fn load(to: RegisterNumber, base: RegisterNumber) -> Effect {
+    Effect::Load { to, base, offset: 0 }
+}
+
 /// Instructions at 0x1000, and what they do: which registers and bytes they read and write is from the manual, and how
 /// much of it is followed is our choice. What is not followed becomes unknown.
 ///
@@ -280,6 +285,29 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     (b"\x66\x0f\x3a\x63\xc8\x00", &[Effect::Forget, Effect::Clobber(1 << 2)]),
     // xsave 64(%rsp)
     (b"\x0f\xae\x64\x24\x40", &[store(NO_REGISTER, 7, 64, 255)]),
+    // push2p %r14,%r15; push2 %rbx,%rbp; push2 %rbp,%r31; pop2p %r15,%rbp; pop2 %r17,%rbx
+    (
+        b"\x62\xd4\x84\x18\xff\xf6",
+        &[copy(7, 7, -8), store(15, 7, 0, 8), copy(7, 7, -8), store(14, 7, 0, 8)],
+    ),
+    (
+        b"\x62\xf4\x54\x18\xff\xf3",
+        &[copy(7, 7, -8), store(6, 7, 0, 8), copy(7, 7, -8), store(3, 7, 0, 8)],
+    ),
+    (
+        b"\x62\xf4\x04\x10\xff\xf5",
+        &[copy(7, 7, -8), store(NO_REGISTER, 7, 0, 8), copy(7, 7, -8), store(6, 7, 0, 8)],
+    ),
+    (b"\x62\xd4\xd4\x18\x8f\xc7", &[load(6, 7), copy(7, 7, 8), load(15, 7), copy(7, 7, 8)]),
+    (
+        b"\x62\xfc\x64\x18\x8f\xc1",
+        &[load(3, 7), copy(7, 7, 8), load(NO_REGISTER, 7), copy(7, 7, 8)],
+    ),
+    // pushp %rbp; push %r16; popp %r9; pop %r31
+    (b"\xd5\x08\x55", &[copy(7, 7, -8), store(6, 7, 0, 8)]),
+    (b"\xd5\x10\x50", &[copy(7, 7, -8), store(NO_REGISTER, 7, 0, 8)]),
+    (b"\xd5\x09\x59", &[load(9, 7), copy(7, 7, 8)]),
+    (b"\xd5\x11\x5f", &[load(NO_REGISTER, 7), copy(7, 7, 8)]),
     // rdtsc
     (b"\x0f\x31", &[Effect::Clobber(1 << 0 | 1 << 1)]),
     // cpuid
