@@ -18,6 +18,8 @@ const DEF_CFA_EXPRESSION: u8 = 0x0f;
 const EXPRESSION: u8 = 0x10;
 const VAL_EXPRESSION: u8 = 0x16;
 const ARGS_SIZE: u8 = 0x2e;
+/// `DW_CFA_AARCH64_set_ra_state`, for which assemblers have no directive.
+const SET_RA_STATE: u8 = 0x2b;
 
 /// Writes `.cfi_startproc` and the directives that lead from the state at entry to the CIE's state; `pinned` keeps them
 /// in the FDE.
@@ -118,6 +120,12 @@ pub(super) fn instruction(
         Instruction::WindowSave => out.write_all(b"\t.cfi_window_save\n"),
         Instruction::NegateRaState => out.write_all(b"\t.cfi_negate_ra_state\n"),
         Instruction::NegateRaStateWithPc => out.write_all(b"\t.cfi_negate_ra_state_with_pc\n"),
+        Instruction::SetRaState(state, distance) => {
+            let mut bytes = vec![SET_RA_STATE];
+            leb128(&mut bytes, state);
+            signed_leb128(&mut bytes, distance);
+            escape(out, &bytes, &[])
+        }
     }
 }
 
@@ -166,6 +174,19 @@ fn escape(out: &mut dyn Write, head: &[u8], rest: &[u8]) -> io::Result<()> {
         before = ",";
     }
     writeln!(out)
+}
+
+fn signed_leb128(bytes: &mut Vec<u8>, mut value: i64) {
+    const SIGN: u8 = 0x40;
+    loop {
+        let low = value.to_le_bytes()[0] & 0x7f;
+        value >>= 7;
+        let rest = if low & SIGN == 0 { 0 } else { -1 };
+        if value == rest {
+            return bytes.push(low);
+        }
+        bytes.push(low | 0x80);
+    }
 }
 
 fn leb128(bytes: &mut Vec<u8>, mut value: u64) {

@@ -233,6 +233,7 @@ impl<'c> Machine<'c> {
             Instruction::WindowSave => self.toggle(|t| &mut t.window, changed),
             Instruction::NegateRaState => self.toggle(|t| &mut t.signed, changed),
             Instruction::NegateRaStateWithPc => self.toggle(|t| &mut t.signed_with_pc, changed),
+            Instruction::SetRaState(state, _) => self.sign(state, changed),
         }
         Ok(())
     }
@@ -270,6 +271,14 @@ impl<'c> Machine<'c> {
         self.log(Before::Toggles(self.state.toggles));
         let bit = bit(&mut self.state.toggles);
         *bit = !*bit;
+        changed(Change::Toggles);
+    }
+
+    /// Sets how the return address is signed: 1 with SP, 2 with SP and the PC.
+    fn sign(&mut self, state: u64, changed: &mut impl FnMut(Change)) {
+        self.log(Before::Toggles(self.state.toggles));
+        let toggles = &mut self.state.toggles;
+        (toggles.signed, toggles.signed_with_pc) = (state == 1, state == 2);
         changed(Change::Toggles);
     }
 

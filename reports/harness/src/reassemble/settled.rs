@@ -43,6 +43,7 @@ fn moves_first(function: &Function<'_>) -> bool {
                 | Instruction::WindowSave
                 | Instruction::NegateRaState
                 | Instruction::NegateRaStateWithPc
+                | Instruction::SetRaState(..)
         ),
         _ => false,
     }

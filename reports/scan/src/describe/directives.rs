@@ -70,6 +70,7 @@ fn text(instruction: &Instruction, fde: &Fde<'_>, abi: Abi) -> Option<String> {
         Instruction::WindowSave => "window_save".to_owned(),
         Instruction::NegateRaState => "negate_ra_state".to_owned(),
         Instruction::NegateRaStateWithPc => "negate_ra_state_with_pc".to_owned(),
+        Instruction::SetRaState(..) => "set_ra_state".to_owned(),
         Instruction::Nop
         | Instruction::SetLoc(_)
         | Instruction::AdvanceLoc(_)

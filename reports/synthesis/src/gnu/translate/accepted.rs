@@ -100,7 +100,7 @@ pub(super) fn accept(state: &Translator<'_>, instruction: &Instruction) -> Resul
             (is_expression(state, register, expression), Cause::UnsupportedEscape)
         }
         Instruction::NegateRaStateWithPc => (false, Cause::RaSignWithPc),
-        Instruction::ValExpression(..) | Instruction::WindowSave => {
+        Instruction::ValExpression(..) | Instruction::WindowSave | Instruction::SetRaState(..) => {
             (false, Cause::UnsupportedEscape)
         }
         _ => (true, Cause::Unexplained),
