@@ -35,7 +35,7 @@ mod text;
 mod uncovered;
 
 pub use audit::{Audit, Status};
-pub use driver::DriverError;
+pub use driver::{DriverError, Ends};
 pub use input::{Group, Header, Input, InputKind, References, SectionType, Sframe};
 pub use linker::{Identity, Linker, UnknownLinker};
 pub use model::{Fate, Link, Outcome, OutputSection, Prediction};

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use sframe_corpus::{corpus, folder};
-use sframe_link::{Audit, Linker, Status, messages};
+use sframe_link::{Audit, Ends, Linker, Status, messages};
 use sframe_validator::Abi;
 use sframe_validator::elf::ElfKind;
 use sframe_validator::write::elf::{ElfWriter, SectionHeader};
@@ -122,8 +122,10 @@ fn missing_inputs_are_obstacles() {
     // GNU ld has folders of its own for libraries.
     assert_eq!((audit.obstacles.len(), audit.undecided.len()), (2, 1), "{audit:?}");
     assert_eq!(audit.status(), Status::Problem);
-    assert!(Audit::of_command(&[], &AtomicBool::new(false)).is_err());
-    assert!(Audit::of_command(&["/missing/cc".into()], &AtomicBool::new(false)).is_err());
+    assert!(Audit::of_command(&[], Ends::groups(&AtomicBool::new(false))).is_err());
+    assert!(
+        Audit::of_command(&["/missing/cc".into()], Ends::groups(&AtomicBool::new(false))).is_err()
+    );
 }
 
 #[test]
