@@ -59,6 +59,9 @@ const GENERATED: [&str; 5] = [
     "word-count-zero",
 ];
 
+/// Rules whose sections `validator/tests/limits` makes by hand, and no defect makes yet.
+const BY_HAND: [&str; 1] = ["function-hidden"];
+
 #[test]
 fn every_rule_about_a_section_is_declared_by_a_defect() {
     let declared: BTreeSet<_> = defects().flat_map(|defect| defect.noticed_by).copied().collect();
@@ -83,6 +86,7 @@ fn every_rule_about_a_section_is_declared_by_a_defect() {
         .filter(|rule| rule.severity > Severity::Lint && !of_files(rule))
         .map(|rule| rule.name)
         .filter(|name| !declared.contains(name) && !in_files.contains(name))
+        .filter(|name| !BY_HAND.contains(name))
         .collect();
     assert_eq!(missing, GENERATED);
 }

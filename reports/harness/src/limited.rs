@@ -41,11 +41,10 @@ mod runner;
 mod streams;
 mod watcher;
 
-pub use attended::{ATTENDANT, adopt_orphans, attend, attended};
+pub use attended::{ATTENDANT, Orphans, adopt_orphans, attend, attended};
 pub use command::Command;
 pub use end::{Cost, End, Ran};
 pub use folder::Folder;
 pub use limits::Limits;
-pub use processes::end_children;
 pub use runner::{Finished, NotRun, Runner};
 pub use watcher::{WATCHER, watch, watch_if_asked};

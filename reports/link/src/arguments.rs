@@ -2,11 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use sframe_input::{Opened, open};
+use sframe_input::{Opened, open, open_named};
 use sframe_record::numbers::grouped;
 
 use crate::options::{Options, Output};
@@ -141,7 +141,7 @@ pub(crate) struct Arguments {
     /// Linker scripts that replace or extend the default one.
     pub(crate) scripts: Vec<PathBuf>,
     /// Response files that the system does not open.
-    pub(crate) unopened: Vec<(PathBuf, std::io::Error)>,
+    pub(crate) unopened: Vec<(PathBuf, io::Error)>,
     /// `--discard-sframe`, as it is written.
     pub(crate) discard_sframe: Option<String>,
     /// An option chooses which symbols a module exports, or names functions to run.
@@ -195,24 +195,23 @@ impl Arguments {
                 "{named} is not read: response files are nested more than {DEEPEST} deep"
             ));
         }
-        let opened = match open(file) {
-            Ok(Opened::File(opened)) => opened.metadata().ok().zip(Some(opened)),
-            Ok(_) => None,
+        let opened = match open_response(file, depth) {
+            Ok(opened) => opened,
             Err(error) => {
                 self.room = Some(room);
                 return self.unopened.push((file.to_owned(), error));
             }
         };
-        let Some((metadata, opened)) = opened else {
+        let bytes = opened.and_then(|opened| read_start(opened, room.bytes));
+        let Some(text) = bytes else {
             self.room = Some(room);
             return self.fault(format!("{} cannot be read", name()));
         };
-        let size = metadata.len();
-        let (files, bytes) = (room.files.checked_sub(1), room.bytes.checked_sub(size));
+        let (files, bytes) = (room.files.checked_sub(1), room.bytes.checked_sub(text.len() as u64));
         let (Some(files), Some(bytes)) = (files, bytes) else {
             return self.fault(too_much(&name()));
         };
-        let Some(text) = read_text(opened, size) else {
+        let Ok(text) = String::from_utf8(text) else {
             self.room = Some(Room { files, bytes, ..room });
             return self.fault(format!("{} cannot be read", name()));
         };
@@ -351,11 +350,26 @@ impl Arguments {
     }
 }
 
-/// The text of a response file of a known size, which may grow meanwhile.
-fn read_text(file: File, size: u64) -> Option<String> {
-    let mut text = String::new();
-    file.take(size).read_to_string(&mut text).ok()?;
-    Some(text)
+/// Opens a response file: one that the command line names may be a pipe, one that another response file names is a regular
+/// file. `None` for what is neither.
+fn open_response(file: &Path, depth: u32) -> io::Result<Option<File>> {
+    match depth {
+        0 => match open_named(file) {
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(None),
+            opened => opened.map(Some),
+        },
+        _ => match open(file)? {
+            Opened::File(opened) => Ok(Some(opened)),
+            Opened::Folder | Opened::Special(_) => Ok(None),
+        },
+    }
+}
+
+/// The content of a response file: one byte more than `limit` if there are more.
+fn read_start(file: File, limit: u64) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 fn too_much(file: &str) -> String {

@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::Arguments;
-use crate::driver::{self, DriverError};
+use crate::driver::{self, DriverError, Ends};
 use crate::input::{Input, InputKind};
 use crate::linker::{Identity, Linker};
 use crate::load::{self, Loaded};
@@ -86,17 +85,13 @@ impl Audit {
     }
 
     /// Audits the link that a compiler driver (`cc ... -o prog`) would do. The driver prints its commands (`-###`); those
-    /// that compile run, and write into a temporary folder alone. Nothing is linked. When `interrupted` becomes true, the command that
-    /// runs is ended.
+    /// that compile run, and write into a temporary folder alone. Nothing is linked.
     ///
     /// # Errors
     /// Returns an error if the driver cannot be run, does not link, fails to compile, does not end in time, or would write files
     /// whose place cannot be chosen.
-    pub fn of_command(
-        command: &[OsString],
-        interrupted: &AtomicBool,
-    ) -> Result<Audit, DriverError> {
-        let planned = driver::plan(command, interrupted)?;
+    pub fn of_command(command: &[OsString], ends: Ends<'_>) -> Result<Audit, DriverError> {
+        let planned = driver::plan(command, ends)?;
         let driver::Planned { linker, arguments, folders, names, .. } = &planned;
         Ok(Audit::of_arguments(linker.clone(), arguments, folders.as_deref(), names.clone()))
     }

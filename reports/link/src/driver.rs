@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use sframe_input::plain_error;
@@ -17,6 +16,7 @@ use tempfile::TempDir;
 
 use crate::linker::Identity;
 use outputs::Outputs;
+pub use run::Ends;
 use run::{LIMIT, Programs};
 
 /// Names of linkers, and of gcc's program that runs one.
@@ -96,8 +96,8 @@ pub(crate) struct Planned {
 }
 
 /// Finds out what a command would link, and compiles its sources into a temporary folder.
-pub(crate) fn plan(command: &[OsString], interrupted: &AtomicBool) -> Result<Planned, DriverError> {
-    let programs = Programs { limit: LIMIT, interrupted };
+pub(crate) fn plan(command: &[OsString], ends: Ends<'_>) -> Result<Planned, DriverError> {
+    let programs = Programs { limit: LIMIT, ends };
     let (program, arguments) = command.split_first().ok_or(DriverError::Empty)?;
     // With pipes, a command has no output of its own.
     let piped = |argument: &&OsString| argument.as_os_str() == "-pipe";

@@ -81,8 +81,25 @@ pub struct Sframe {
     pub relocated: bool,
     /// Whether a function with code has a row at or after its end.
     pub row_after_end: bool,
+    /// What GNU ld 2.44 makes of it, if it misreads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misread: Option<Misread>,
     /// Why the section, or a part of it, cannot be read.
     pub fault: Option<String>,
+}
+
+/// What GNU ld 2.44 makes of the functions of a big-endian section of version 1, each of which it takes for three bytes longer
+/// than it is (observed).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Misread {
+    /// It refuses the section, as one of an unknown version: there is one function, which it can read.
+    Refused,
+    /// It looks for the rows of the second function far outside the section, and crashes.
+    Crashes,
+    /// The second function has no rows, or a place for them that may be read in another way.
+    Undecided,
 }
 
 /// The type of a section.

@@ -35,8 +35,8 @@ mod text;
 mod uncovered;
 
 pub use audit::{Audit, Status};
-pub use driver::DriverError;
-pub use input::{Group, Header, Input, InputKind, References, SectionType, Sframe};
+pub use driver::{DriverError, Ends};
+pub use input::{Group, Header, Input, InputKind, Misread, References, SectionType, Sframe};
 pub use linker::{Identity, Linker, UnknownLinker};
 pub use model::{Fate, Link, Outcome, OutputSection, Prediction};
 pub use obstacle::{Obstacle, ObstacleKind};

@@ -89,7 +89,7 @@ impl Object {
             ElfFile64::<Endianness>::parse(data).map_err(|error| printable(error.to_string()));
         let file = file.and_then(|file| match names_fit(&file) {
             true => Ok(file),
-            false => Err("together, their names are several times as long as the file".to_owned()),
+            false => Err("together, all names are several times as long as the file".to_owned()),
         });
         let symbols = file.as_ref().map(|file| Symbols::read(file, kind)).unwrap_or_default();
         if let Err(error) = &file {

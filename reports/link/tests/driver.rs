@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::AtomicBool;
 
 use sframe_corpus::{folder, tools};
-use sframe_link::{Audit, DriverError, InputKind, Linker, messages};
+use sframe_link::{Audit, DriverError, Ends, InputKind, Linker, messages};
 
 const MAIN: &str = "#include <stdio.h>\nint helper(int);\nint member(int);\n\
                     int main(void) { printf(\"%d\\n\", helper(member(1))); return 0; }\n";
@@ -190,7 +190,7 @@ fn audit(root: &Path, command: &[String]) -> Audit {
         false => OsString::from(word),
     };
     let command: Vec<OsString> = command.iter().map(absolute).collect();
-    Audit::of_command(&command, &AtomicBool::new(false))
+    Audit::of_command(&command, Ends::groups(&AtomicBool::new(false)))
         .unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
@@ -294,7 +294,7 @@ fn commands_that_do_not_link_are_errors() {
                 if path.exists() { path.into_os_string() } else { word.into() }
             })
             .collect();
-        Audit::of_command(&command, &AtomicBool::new(false))
+        Audit::of_command(&command, Ends::groups(&AtomicBool::new(false)))
             .map(|audit| audit.undecided)
             .expect_err("an error")
     };

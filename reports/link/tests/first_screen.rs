@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use sframe_corpus::{corpus, folder, tools};
-use sframe_link::{Audit, Linker, Outcome, Status};
+use sframe_link::{Audit, Ends, Linker, Outcome, Status};
 
 /// The lines that a small terminal shows.
 const SCREEN: usize = 24;
@@ -45,7 +45,8 @@ fn an_unknown_linker_and_a_startup_object() {
     let line = format!(" \"{}\" \"-o\" \"prog\" \"{}\"", linker.display(), crt1.display());
     program(&driver, &format!("#!/bin/sh\necho '{line}' >&2\n"));
     let command: Vec<OsString> = [driver.into_os_string(), "main.o".into()].to_vec();
-    let audit = Audit::of_command(&command, &AtomicBool::new(false)).expect("an audit");
+    let audit =
+        Audit::of_command(&command, Ends::groups(&AtomicBool::new(false))).expect("an audit");
     assert_eq!((audit.prediction.outcome, audit.status()), (Outcome::Unknown, Status::Undecided));
     let screen = screen(&audit);
     let name = crt1.display().to_string();

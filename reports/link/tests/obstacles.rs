@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use sframe_corpus::{corpus, folder, tools};
-use sframe_link::{Audit, Linker, ObstacleKind, Outcome, Status};
+use sframe_link::{Audit, Ends, Linker, ObstacleKind, Outcome, Status};
 
 const LINKERS: [(Linker, &str, &str); 6] = [
     (Linker::Ld240, "2.40", "ld.bfd"),
@@ -425,7 +425,8 @@ fn a_missing_library_of_a_driver_is_named_with_its_folders() {
     let text = String::from_utf8_lossy(&real.stderr).into_owned();
     assert!(!real.status.success() && text.contains("-lgone"), "{text}");
     let command: Vec<OsString> = command.iter().map(OsString::from).collect();
-    let audit = Audit::of_command(&command, &AtomicBool::new(false)).expect("an audit");
+    let audit =
+        Audit::of_command(&command, Ends::groups(&AtomicBool::new(false))).expect("an audit");
     assert_eq!((audit.prediction.outcome, audit.status()), (Outcome::Fails, Status::Problem));
     let obstacle = &audit.obstacles[0];
     assert_eq!((obstacle.kind, obstacle.input.as_str()), (ObstacleKind::NoLibrary, "-lgone"));

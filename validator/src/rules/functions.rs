@@ -9,6 +9,7 @@ mod fre_type_wide;
 mod function_alignment;
 mod function_at_null;
 mod function_duplicate;
+mod function_hidden;
 mod function_info2_reserved;
 mod function_info_reserved;
 mod function_order;
@@ -60,6 +61,7 @@ pub(super) const RULES: &[Entry] = &[
     Entry::new(&function_order::RULE, Check::Function(function_order::check)),
     Entry::new(&function_overlap::RULE, Check::Total(function_overlap::check)),
     Entry::new(&function_duplicate::RULE, Check::Total(function_duplicate::check)),
+    Entry::new(&function_hidden::RULE, Check::Total(function_hidden::check)),
     Entry::new(&flex_abi::RULE, Check::Function(flex_abi::check)),
 ];
 

@@ -192,6 +192,38 @@ fn the_order_of_functions() {
     assert_eq!(table(5, [0x1000, 0x1000]), ["function-duplicate"]);
 }
 
+/// V3 2.3.1 does not exclude functions of size 0: a search for the last start finds the last of those with one start.
+#[test]
+fn functions_that_others_hide() {
+    let sizes = |flags, sizes: &[u32]| {
+        let mut builder = of(V3, AMD64, []);
+        for &size in sizes {
+            builder.function(FunctionBuilder::new(0x1000, size).row(0, entry(AMD64)));
+        }
+        bytes(builder.with(|section| section.header.flags = flags))
+    };
+    let hides = |flags, places: &[u32]| broken(&sizes(flags, places)).contains(&"function-hidden");
+    let order: [(&[u32], bool); 7] = [
+        (&[16, 0], true),
+        (&[0, 16], false),
+        (&[0, 0], false),
+        (&[0, 16, 0], true),
+        (&[16, 0, 0], true),
+        (&[16, 0, 16], false),
+        (&[16, 8, 0], true),
+    ];
+    for (places, is_hidden) in order {
+        assert_eq!(hides(5, places), is_hidden, "{places:?}");
+        // Without the flag, nobody searches.
+        assert!(!hides(4, places), "{places:?}");
+    }
+    let finding = |bytes: &[u8]| findings(bytes, "function-hidden").remove(0);
+    let found = finding(&sizes(5, &[16, 0]));
+    assert_eq!(found.function.map(|function| (function.index, function.size)), Some((0, 16)));
+    // Functions with code are an error without others, too.
+    assert_eq!(broken(&sizes(5, &[16, 8])), ["function-overlap"]);
+}
+
 #[test]
 fn functions_that_overlap() {
     let functions = |places: [(u64, u32); 3]| {

@@ -219,6 +219,10 @@ fn places() -> Vec<Case> {
     let sound = || in_file([first(AMD64, TEXT), second(AMD64, TEXT + 16)]);
     let second_at = |start| in_file([first(AMD64, TEXT), second(AMD64, start)]);
     let pair = |a, b| bytes(&of(V3, AMD64, [first(AMD64, a), second(AMD64, b)]));
+    let sizes = |sizes: [u32; 2]| {
+        let function = |size| FunctionBuilder::new(0x1000, size).row(0, entry(AMD64));
+        bytes(&of(V3, AMD64, sizes.map(function)))
+    };
     let object_of = |size| in_object(FunctionBuilder::new(0, size).row(0, entry(AMD64)));
     let aarch64 =
         |start| alone(V3, AARCH64, FunctionBuilder::new(start, 16).row(0, entry(AARCH64)));
@@ -269,6 +273,9 @@ fn places() -> Vec<Case> {
             44,
             "sfdi_func_start_offset",
         ),
+        // Where the empty function comes first, it hides nothing.
+        field("function-hidden", sizes([0, 16]), sizes([16, 0]), 28, "sfdi_func_start_offset")
+            .besides(&["function-size-zero"]),
     ]
 }
 

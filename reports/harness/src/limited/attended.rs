@@ -4,6 +4,7 @@
 //! output. When the program ends, the attendant kills all processes that it has started, and ends like it. When its
 //! standard input closes, which also happens when the caller ends, it kills the program as well.
 
+use std::collections::HashSet;
 use std::env;
 use std::fs::File;
 use std::io;
@@ -37,12 +38,30 @@ pub fn attended(words: Vec<String>) -> io::Result<Vec<String>> {
     Ok(first.into_iter().chain(words).collect())
 }
 
-/// Makes orphans children of this process, even if a reader kills its attendant. [`end_children`](super::end_children) ends them.
+/// The orphans of this process's descendants, which have become its children, in whatever group or session they are.
+#[derive(Debug)]
+pub struct Orphans {
+    /// Children that were there before: those of a shell that this program has replaced (`exec`).
+    others: HashSet<i32>,
+}
+
+/// Makes orphans children of this process, even if a reader kills its attendant.
 ///
 /// # Errors
 /// The system does not support it.
-pub fn adopt_orphans() -> io::Result<()> {
-    Ok(prctl::set_child_subreaper(true)?)
+pub fn adopt_orphans() -> io::Result<Orphans> {
+    let others = processes::children_of_this();
+    prctl::set_child_subreaper(true)?;
+    Ok(Orphans { others })
+}
+
+impl Orphans {
+    /// Kills the children of this process and their descendants, except those that were there before it adopted orphans. The caller
+    /// no longer waits for any of them. Tries for some seconds, because processes may start others faster than they are
+    /// killed, or belong to another user.
+    pub fn end(&self) {
+        processes::end_children_but(&self.others);
+    }
 }
 
 /// Runs a program as its attendant, and ends like it: does not return if it was ended by a signal.

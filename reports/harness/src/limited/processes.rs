@@ -58,13 +58,37 @@ fn end(process: i32) {
 /// Kills the children of this process, which inherits orphans, until there are none. Only children are killed, because
 /// their ids cannot be reused until this process waits for them. Their own children become orphans, and are killed
 /// next.
-pub fn end_children() {
+pub(super) fn end_children() {
     let start = Instant::now();
     while has_children() && start.elapsed() < PURSUIT {
-        let children = all().into_iter().filter(|process| process.parent == this());
-        children.for_each(|child| end(child.id));
+        children_of_this().into_iter().for_each(end);
         thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Kills the children of this process except `others`, and their children, which become children of this process, until
+/// there are none. Waits for none of the others.
+pub(super) fn end_children_but(others: &HashSet<i32>) {
+    let start = Instant::now();
+    while start.elapsed() < PURSUIT {
+        let mut left = children_of_this();
+        left.retain(|child| !others.contains(child));
+        if left.is_empty() {
+            return;
+        }
+        for child in left {
+            end(child);
+            // Until then, it is listed.
+            let _ = waitpid(Pid::from_raw(child), Some(WaitPidFlag::WNOHANG));
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The ids of the children of this process.
+pub(super) fn children_of_this() -> HashSet<i32> {
+    let children = all().into_iter().filter(|process| process.parent == this());
+    children.map(|child| child.id).collect()
 }
 
 /// Waits for children that have ended. Returns whether there are others.

@@ -1,5 +1,6 @@
 //! Running the driver's commands: their messages, bounded in size and time.
 
+use std::fmt;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -33,8 +34,32 @@ pub(super) struct Printed {
 pub(super) struct Programs<'s> {
     /// The longest time for each.
     pub(super) limit: Duration,
-    /// Ends the one that runs when it becomes true.
-    pub(super) interrupted: &'s AtomicBool,
+    /// How the caller ends them, and the processes that they leave.
+    pub(super) ends: Ends<'s>,
+}
+
+/// How the commands of a driver, and the processes that they start, are ended.
+#[derive(Clone, Copy)]
+pub struct Ends<'s> {
+    /// When it becomes true, the command that runs is ended.
+    pub interrupted: &'s AtomicBool,
+    /// Called when a command and its process group have ended. It ends processes that have left the group, for example by
+    /// setsid(2), which only a caller without other children can recognise.
+    pub rest: &'s dyn Fn(),
+}
+
+impl fmt::Debug for Ends<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ends").field("interrupted", self.interrupted).finish_non_exhaustive()
+    }
+}
+
+impl<'s> Ends<'s> {
+    /// Ends process groups alone.
+    #[must_use]
+    pub fn groups(interrupted: &'s AtomicBool) -> Ends<'s> {
+        Ends { interrupted, rest: &|| {} }
+    }
 }
 
 impl Programs<'_> {
@@ -67,7 +92,7 @@ impl Programs<'_> {
         let status = loop {
             match child.try_wait().map_err(failed)? {
                 Some(status) => break Some(status),
-                None if is_over() || self.interrupted.load(Ordering::Relaxed) => break None,
+                None if is_over() || self.is_interrupted() => break None,
                 None => thread::sleep(PAUSE),
             }
         };
@@ -75,20 +100,24 @@ impl Programs<'_> {
             // It fails if no process is left.
             let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
         }
-        let status = match status {
-            Some(status) => status,
-            None => {
-                child.wait().map_err(failed)?;
-                return Err(match self.interrupted.load(Ordering::Relaxed) {
-                    true => DriverError::Interrupted,
-                    false => DriverError::TooSlow(name, self.limit),
-                });
-            }
+        let ended = status.map_or_else(|| child.wait(), Ok);
+        // Only now: it may wait for any child of this process.
+        (self.ends.rest)();
+        ended.map_err(failed)?;
+        let Some(status) = status else {
+            return Err(match self.is_interrupted() {
+                true => DriverError::Interrupted,
+                false => DriverError::TooSlow(name, self.limit),
+            });
         };
         let text = |stream: Option<Receiver<String>>| {
             stream.and_then(|stream| stream.recv_timeout(REST).ok()).unwrap_or_default()
         };
         Ok((status.success(), text(output), text(errors)))
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.ends.interrupted.load(Ordering::Relaxed)
     }
 }
 
@@ -112,7 +141,7 @@ mod tests {
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
     fn programs(limit: Duration) -> Programs<'static> {
-        Programs { limit, interrupted: &INTERRUPTED }
+        Programs { limit, ends: Ends::groups(&INTERRUPTED) }
     }
 
     /// A process that the command leaves running has its output open: the output has an end because the process has ended.
@@ -133,7 +162,7 @@ mod tests {
     #[test]
     fn an_interrupted_command_is_ended() {
         let interrupted = AtomicBool::new(true);
-        let programs = Programs { limit: LIMIT, interrupted: &interrupted };
+        let programs = Programs { limit: LIMIT, ends: Ends::groups(&interrupted) };
         let ended = programs.run(Command::new("sleep").arg("1000"));
         assert!(matches!(ended, Err(DriverError::Interrupted)));
     }

@@ -2,7 +2,7 @@
 
 use super::append::{Appended, fate};
 use super::{Duplicates, Fate, Link, Outcome, OutputSection, Prediction};
-use crate::input::{Input, SectionType, Sframe};
+use crate::input::{Input, Misread, SectionType, Sframe};
 use crate::linker::Linker;
 use crate::options::Output;
 
@@ -139,13 +139,19 @@ fn has_swapped(link: &Link<'_>) -> bool {
     headers.any(|header| header.swapped)
 }
 
-/// What the linker prints when it reads the sections, and its crash if one has functions, but no relocations. It reads all of
-/// them before it merges any.
+/// What the linker prints when it reads the sections, and its crash if one has functions, but no relocations, or is misread. It
+/// reads all of them before it merges any.
 fn read(link: &Link<'_>) -> (Vec<String>, Option<Prediction>) {
     let mut messages = Vec::new();
     for (_, input, section) in link.sections() {
-        if take(link.linker, section) == Taken::Refused {
+        let taken = take(link.linker, section);
+        let misread = section.misread.filter(|_| taken == Taken::Clashes);
+        if taken == Taken::Refused {
             messages.extend(refusal(link.linker, input, section));
+        } else if misread == Some(Misread::Crashes) {
+            return (Vec::new(), Some(crashed(139, messages)));
+        } else if misread.is_some() {
+            return (Vec::new(), Some(Prediction::default()));
         } else if section.functions > 0 && !section.relocated {
             let assertion = (link.linker != Linker::Ld247).then(|| "assertion fail".to_owned());
             messages.extend(assertion);
@@ -206,6 +212,7 @@ fn take(linker: Linker, section: &Sframe) -> Taken {
     }
     match (linker, header.version) {
         (Linker::Ld240, 1) => Taken::Merged,
+        (Linker::Ld244, 1) if section.misread == Some(Misread::Refused) => Taken::Refused,
         (Linker::Ld244, 1) => Taken::Clashes,
         (Linker::Ld244, 2) => Taken::Merged,
         (Linker::Ld247, 3) if matches!(section.section_type, SectionType::GnuSframe) => {
@@ -235,14 +242,11 @@ fn refusal(linker: Linker, input: &Input, section: &Sframe) -> Vec<String> {
 /// Sections that the linker understands, but that it was not made to merge.
 fn crash_of_merging(link: &Link<'_>) -> Option<Prediction> {
     let mut abi = None;
-    for (_, input, section) in link.sections() {
+    for (.., section) in link.sections() {
         let taken = take(link.linker, section);
         let Some(header) = section.header.filter(|_| taken != Taken::Refused) else { continue };
         if *abi.get_or_insert(header.abi) != header.abi {
             return None;
-        }
-        if taken == Taken::Clashes && input.big_endian && input.machine == "AArch64" {
-            return Some(crashed(139, Vec::new()));
         }
         // The link fails here, before it gets to later sections.
         if taken == Taken::Clashes {

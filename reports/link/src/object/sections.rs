@@ -9,7 +9,7 @@ use sframe_validator::elf::{Elf, SHT_GNU_SFRAME, SHT_PROGBITS, SframeSection};
 use sframe_validator::section::RowBudget;
 use sframe_validator::{Section, section};
 
-use crate::input::{Group, Header, Input, References, SectionType, Sframe};
+use crate::input::{Group, Header, Input, Misread, References, SectionType, Sframe};
 
 /// The alignment of instructions of s390x.
 const S390X_INSTRUCTION: u64 = 2;
@@ -138,6 +138,8 @@ fn describe(
     let section = Section::parse(data, placement).map_err(|error| error.to_string())?;
     let mut budget = section.row_budget();
     sframe.functions = section.entry_count().into();
+    let is_big = input.big_endian && input.machine == "AArch64";
+    sframe.misread = misread(&section).filter(|_| is_big && sframe.version() == Some(1));
     for entry in section.entries() {
         sframe.described = sframe.described.saturating_add(entry.size().into());
         let index = entry.start().ok().map(|start| start.section);
@@ -149,6 +151,21 @@ fn describe(
         sframe.row_after_end |= ends_before_a_row(entry, &mut budget);
     }
     Ok(())
+}
+
+/// What follows from taking the second function for one that starts three bytes later: the lowest byte of the offset of its rows
+/// becomes the highest, and so does that of their number. `None` if there are no functions.
+fn misread(section: &Section<'_>) -> Option<Misread> {
+    let mut entries = section.entries();
+    entries.next()?;
+    let Some(second) = entries.next() else { return Some(Misread::Refused) };
+    let rows = second.function().map_or(0, |function| function.num_rows());
+    let [.., offset] = second.fre_offset().to_be_bytes();
+    let [.., number] = rows.to_be_bytes();
+    Some(match (offset, number) {
+        (1.., 1..) => Misread::Crashes,
+        _ => Misread::Undecided,
+    })
 }
 
 /// Whether a function with code has a row that does not start before its end.

@@ -8,8 +8,8 @@ use object::elf::{
 };
 use object::read::elf::ElfFile64;
 use object::{
-    Endianness, Object as _, ObjectSection as _, ObjectSymbol as _, RelocationFlags,
-    RelocationTarget, SectionKind, SymbolKind, SymbolScope,
+    Endianness, Object as _, ObjectComdat as _, ObjectSection as _, ObjectSymbol as _,
+    RelocationFlags, RelocationTarget, SectionKind, SymbolKind, SymbolScope,
 };
 use sframe_record::text::printable;
 
@@ -81,15 +81,18 @@ fn of_object(file: &ElfFile64<'_, Endianness>) -> Symbols {
     symbols
 }
 
-/// How many times the size of its file the names of all symbols may have together. Names that end in the same way share bytes in
-/// sound files; in hostile ones, each symbol can have all of the string table as its name.
+/// How many times the size of its file the names of all symbols, groups and sections may have together. Names that end in the same
+/// way share bytes in sound files; in hostile ones, each can be all of the string table.
 const MOST_NAMES: usize = 4;
 
-/// Whether the names of all symbols together are short enough to be copied.
+/// Whether the names in a file together are short enough to be copied.
 pub(super) fn names_fit(file: &ElfFile64<'_, Endianness>) -> bool {
+    let of_symbols = file.symbols().chain(file.dynamic_symbols());
+    let of_symbols = of_symbols.map(|symbol| symbol.name_bytes().map_or(0, <[u8]>::len));
+    let of_groups = file.comdats().map(|group| group.name_bytes().map_or(0, <[u8]>::len));
+    let of_sections = file.sections().map(|section| section.name_bytes().map_or(0, <[u8]>::len));
     let mut room = file.data().len().saturating_mul(MOST_NAMES);
-    file.symbols().chain(file.dynamic_symbols()).all(|symbol| {
-        let length = symbol.name_bytes().map_or(0, <[u8]>::len);
+    of_symbols.chain(of_groups).chain(of_sections).all(|length| {
         let rest = room.checked_sub(length);
         room = rest.unwrap_or_default();
         rest.is_some()

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use sframe_corpus::{corpus, folder, tools};
-use sframe_link::Linker;
+use sframe_link::{Linker, Outcome};
 
 use crate::objects::{self, Kind, Machine};
 use crate::real::{self, Readers};
@@ -206,6 +206,65 @@ fn inputs_that_crash_linkers() {
         }
     }
     none(&faults);
+}
+
+/// GNU ld 2.44 does not get to the rows of version 1, and so not to one at the end of its function, which crashes it in version 2.
+#[test]
+fn rows_at_the_end_in_version_1() {
+    let Some((folder, readers)) = prepare("edges-v1") else { return };
+    let golden = corpus().join("golden");
+    for version in ["2.40", "2.44"] {
+        let name = format!("edges-{version}.o");
+        fs::copy(golden.join(version).join("x86_64/edges.o"), folder.join(name)).expect("copied");
+    }
+    let [old, new] = ["edges-2.40.o", "edges-2.44.o"].map(|name| input(name, &[]));
+    let [v1, v2] = ["first-V1.o", "first-V2.o"].map(|name| input(name, FIRST));
+    let links: [&[&Input]; 5] = [&[&old], &[&old, &v2], &[&v2, &old], &[&old, &new], &[&new, &v1]];
+    let mut faults = Vec::new();
+    for options in [["-shared"].as_slice(), &["-r"]] {
+        for inputs in links {
+            let inputs: Vec<Input> = inputs.iter().copied().cloned().collect();
+            faults.extend(differences(&TOOLS[1], &folder, &readers, options, &inputs));
+        }
+    }
+    none(&faults);
+}
+
+/// Objects of big-endian AArch64 by GNU as 2.40 without functions, with one and with more, and by 2.44.
+#[test]
+fn big_endian_sections_of_version_1() {
+    let Some((folder, readers)) = prepare("big-endian") else { return };
+    let programs = tools::toolchain("2.44").expect("checked");
+    let linker = programs.join("aarch64-linux-gnu-ld");
+    let golden = corpus().join("golden");
+    let kinds =
+        [("2.40", "nothing-left"), ("2.40", "cleanup"), ("2.40", "calls"), ("2.44", "leaf")];
+    let names = kinds.map(|(version, name)| {
+        let copy = format!("{name}-{version}.o");
+        let object = golden.join(version).join(format!("aarch64_be/{name}.o"));
+        fs::copy(object, folder.join(&copy)).expect("copied");
+        copy
+    });
+    let mut faults = Vec::new();
+    for first in &names {
+        for second in names.iter().map(Some).chain([None]) {
+            let files = [first].into_iter().chain(second.filter(|second| *second != first));
+            let options = ["-shared", "-m", "aarch64linuxb"].map(str::to_owned);
+            let arguments: Vec<String> = options.into_iter().chain(files.cloned()).collect();
+            let real = real::link(&linker, &folder, &readers, &arguments);
+            let audit = in_folder(&folder, Linker::Ld244, &arguments);
+            let found = (Some(real.status), real.unpredicted(&audit.prediction.messages));
+            let expected = (audit.prediction.status, (Vec::new(), Vec::new()));
+            if found != expected {
+                faults.push(format!("{arguments:?}: {found:?}, and not {expected:?}"));
+            }
+        }
+    }
+    none(&faults);
+    // The number of rows of the second function: without them, what is read instead is not predicted.
+    objects::set_header(&folder.join("calls-2.40.o"), &folder.join("no-rows.o"), 60, 0);
+    let audit = in_folder(&folder, Linker::Ld244, &["no-rows.o".to_owned()]);
+    assert_eq!(audit.prediction.outcome, Outcome::Unknown);
 }
 
 #[test]

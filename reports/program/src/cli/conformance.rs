@@ -13,7 +13,7 @@ use sframe_conformance::{
     Cause, Command, LoadError, Outcome, PATIENCE, Validator, Vector, Verdict, causes, clause, load,
     run as answers, vectors,
 };
-use sframe_harness::limited::{adopt_orphans, attend, attended as with_attendant, end_children};
+use sframe_harness::limited::{adopt_orphans, attend, attended as with_attendant};
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
 
@@ -64,9 +64,9 @@ pub(super) fn run(args: &ConformanceArgs) -> io::Result<Exit> {
 fn tested(words: Vec<String>, patience: Duration, vectors: &[Vector]) -> io::Result<Vec<Outcome>> {
     // An attendant cannot say that it did not start the program.
     found(words.first().map_or("", String::as_str))?;
-    adopt_orphans()?;
+    let orphans = adopt_orphans()?;
     let outcomes = answers(&mut Command::new(with_attendant(words)?, patience), vectors);
-    end_children();
+    orphans.end();
     Ok(outcomes)
 }
 

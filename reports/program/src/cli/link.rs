@@ -1,8 +1,10 @@
 //! `sframe-check link`.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 
-use sframe_link::{Audit, DriverError, Linker, Status, json};
+use sframe_harness::limited::adopt_orphans;
+use sframe_link::{Audit, DriverError, Ends, Linker, Status, json};
 
 use super::args::DocumentFormat;
 use super::args::link::LinkArgs;
@@ -11,7 +13,7 @@ use super::{Exit, complain, interrupt, stdout, styled_stdout};
 pub(super) fn run(args: &LinkArgs) -> io::Result<Exit> {
     let audit = match args.command.as_slice() {
         [] => Audit::of_inputs(args.linker.unwrap_or(Linker::Other), &args.inputs),
-        command => match Audit::of_command(command, interrupt::flag_for_any_end()?.as_ref()) {
+        command => match of_command(command)? {
             Ok(audit) => audit,
             Err(DriverError::Interrupted) => return Ok(Exit::Interrupted),
             Err(error) => {
@@ -33,4 +35,11 @@ pub(super) fn run(args: &LinkArgs) -> io::Result<Exit> {
         Status::Problem => Exit::Findings,
         Status::Undecided => Exit::Incomplete,
     })
+}
+
+/// The audit of a driver's command. No process that the driver has started outlives it, also in another session.
+fn of_command(command: &[OsString]) -> io::Result<Result<Audit, DriverError>> {
+    let interrupted = interrupt::flag_for_any_end()?;
+    let orphans = adopt_orphans()?;
+    Ok(Audit::of_command(command, Ends { interrupted: &interrupted, rest: &|| orphans.end() }))
 }

@@ -1,0 +1,47 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::FunctionField;
+use crate::subject::{FileKind, TotalContext};
+
+pub(super) static RULE: Rule = Rule {
+    name: "function-hidden",
+    group: Group::Functions,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    about_tools: false,
+    page: Page {
+        summary: "no function without code follows another one with the same start in a sorted \
+                  table",
+        consequence: "Readers search for the last function that starts at or before a PC, and find \
+                      the one without code. They have no row for any PC of the other, or, as \
+                      libsframe 2.47 may, a row of the wrong function: stack walks end there or go \
+                      astray.",
+        remedy: "Leave out functions without code, such as GCC's empty cold parts.",
+        source: "observed: GNU ld leaves such functions out of .eh_frame_hdr, and keeps them here",
+        example: "functions at 0x1000, the first of 16 bytes, the second of 0",
+    },
+};
+
+pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
+    let whole = total.whole;
+    if !whole.header().flags.sorted() || whole.kind == FileKind::Relocatable {
+        return;
+    }
+    for same in total.extents.code.chunk_by(|before, after| before.start == after.start) {
+        let Some(found) = same.last().filter(|last| last.size == 0) else { continue };
+        // Of several functions with code, it is the last that would be found; they overlap, which is another defect.
+        let Some(hidden) = same.iter().rev().find(|extent| extent.size > 0) else { continue };
+        let Some(entry) = whole.section.entry(hidden.index) else { continue };
+        report.about(hidden.function()).field(
+            entry.field(FunctionField::Start),
+            format_args!("{:#x}", hidden.start.address),
+            "a start that no later function without code has",
+            format_args!(
+                "a search misses the {:#x} bytes of function #{}: function #{} has the same start, \
+                 no bytes, and a later place in the table",
+                hidden.size, hidden.index, found.index
+            ),
+        );
+    }
+}
