@@ -12,7 +12,7 @@ use sframe_corpus::corpus;
 use sframe_oracle::code::Program;
 use sframe_oracle::compare::{Wrong, prove};
 
-/// What is said about the rows of CFI in a file, as a line of the list.
+/// The judgement about the rows of CFI in a file, as a line of the list.
 fn line(name: &str, data: &[u8]) -> String {
     open(data, |elf, _, cfi| {
         let code = Program::of(elf, &[], cfi).expect("a machine whose code is examined");

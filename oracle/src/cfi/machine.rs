@@ -183,8 +183,8 @@ impl<'c> Machine<'c> {
 
     #[inline]
     fn restore(&mut self, register: Register) -> Result<(), CfiErrorKind> {
-        // In a CIE, it is the rule before any rule: GNU as writes so for the cold parts of functions.
-        let initial = self.initial.map_or(State::INITIAL, |initial| *initial).frame;
+        // In a CIE there are no initial rules to restore yet.
+        let initial = self.initial.ok_or(CfiErrorKind::NotInitial(0xc0))?.frame;
         if register == self.columns.ra {
             self.set(register, initial.ra);
         }

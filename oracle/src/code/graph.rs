@@ -211,7 +211,7 @@ impl<'c> ControlFlowGraph<'c> {
                 break known;
             }
             let number = self.buffers.steps.len();
-            // A jump to what is no instruction is none that is taken.
+            // Jumps to bytes that cannot be decoded are never taken.
             let is_entered = before != NO_INDEX && !is_after_call || offset == 0;
             let left = fragment.code.len().saturating_sub(offset);
             let is_whole = left >= usize::from(context.conventions().longest_instruction);

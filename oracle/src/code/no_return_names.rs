@@ -3,7 +3,7 @@
 
 /// Functions of the C library and of its start code (ISO C, POSIX, LSB 5.0, glibc, musl), the psABI's unwinder, the C++ ABI
 /// (Itanium C++ ABI, 2.4 and 2.5), and the kernel of Linux as far as modules call it (`tools/objtool/noreturns.h`). Ordered.
-const NAMES: [&[u8]; 55] = [
+const NAMES: [&[u8]; 52] = [
     b"_Exit",
     b"_Unwind_Resume",
     b"_ZSt9terminatev",
@@ -38,8 +38,6 @@ const NAMES: [&[u8]; 55] = [
     b"_longjmp",
     b"abort",
     b"do_exit",
-    b"err",
-    b"errc",
     b"errx",
     b"exit",
     b"fortify_panic",
@@ -57,12 +55,10 @@ const NAMES: [&[u8]; 55] = [
     b"thrd_exit",
     b"usercopy_abort",
     b"verr",
-    b"verrc",
     b"verrx",
 ];
 
-/// How the names of families of such functions start: `std::__throw_*` of libstdc++ (before which the name's length stands),
-/// and what panics in Rust's core and standard libraries. Mangled names of Rust end in a hash.
+/// How the mangled names of functions that panic or exit in Rust's core and standard libraries start; they end in a hash.
 const RUST_PANICS: [&[u8]; 12] = [
     b"_ZN3std7process4exit17h",
     b"_ZN3std7process5abort17h",

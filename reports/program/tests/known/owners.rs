@@ -19,7 +19,11 @@ fn owners(options: &[&str], file: &str, function: &str, start: u64) -> Vec<(Stri
         let code = finding.code.as_ref();
         let holds =
             |place: u64| code.is_some_and(|code| (code.start.0..code.end.0).contains(&place));
-        symbol == Some(function) && holds(from + start)
+        // A fragment comes after its function, which is at the start of the section.
+        let is_fragment = symbol
+            .and_then(|symbol| symbol.strip_prefix(function))
+            .is_some_and(|rest| rest.starts_with('.'));
+        symbol == Some(function) && holds(from + start) || is_fragment && holds(start)
     };
     let there = record.findings.iter().filter(is_there);
     there.map(|finding| (finding.rule.to_string(), finding.owner)).collect()
