@@ -299,7 +299,9 @@ impl<'c> ControlFlowGraph<'c> {
         };
         let effects = self.buffers.effects.get_mut(first_effect..).unwrap_or_default();
         let mut next = context.relocate(address, length, next, effects);
-        if next == ControlFlow::Call(address.wrapping_add(length.into())) {
+        let end = address.wrapping_add(length.into());
+        // At the end of the code, it is a call of the function that starts there.
+        if next == ControlFlow::Call(end) && fragment.offset(end).is_some() {
             next = ControlFlow::Following;
             self.buffers.effects.truncate(first_effect);
             self.buffers.effects.extend(context.conventions().call_of_next);

@@ -88,8 +88,8 @@ pub struct Sframe {
     pub fault: Option<String>,
 }
 
-/// What GNU ld 2.44 makes of the functions of a big-endian section of version 1, each of which it takes for three bytes longer
-/// than it is (observed).
+/// How GNU ld 2.44 reads a big-endian section of version 1: it takes the entry of each function for three bytes longer than it is
+/// (observed).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -14,8 +14,9 @@ pub(super) struct Candidate {
     pub(super) exits: Vec<CodeAddress>,
 }
 
-/// The functions that never return: imported ones by name, and those without a return instruction, all of whose jumps to other
-/// functions lead to such functions. This is a least fixpoint, so that functions that only jump to each other in a circle count as returning.
+/// The functions that never return: those without a return instruction, all of whose jumps to other functions lead to such
+/// functions, or to stubs of imported ones. This is a least fixpoint, so that functions that only jump to each other in a circle
+/// count as returning.
 pub(super) fn no_return(mut candidates: Vec<Candidate>, image: &Image<'_>) -> AddressSet {
     let mut no_return: Vec<CodeAddress> = Vec::new();
     for _ in 0..LONGEST_CHAIN {

@@ -199,7 +199,8 @@ fn instructions<'e>(
             let is_no_return = |pointer: u64| image.no_return_imports().has_pointer(pointer);
             let reference = match (preview.next, relocations.target(place, preview.length)) {
                 (ControlFlow::Call(target), None) => {
-                    (target != end).then_some(CrossReference::Call(here(target)))
+                    let is_push = target == end && offset < fragment.code.len();
+                    (!is_push).then_some(CrossReference::Call(here(target)))
                 }
                 (ControlFlow::Call(_), Some(RelocationTarget::Place(target))) => {
                     Some(CrossReference::Call(target))
