@@ -53,6 +53,45 @@ impl Machine {
         needed.iter().all(|tool| tools::is_installed(tool))
     }
 
+    /// The registers that functions keep for their callers, by their DWARF numbers, apart from the stack and frame pointers and the
+    /// register of the return address; and as gdb writes them. Of vector registers, the lower half is kept.
+    #[must_use]
+    pub const fn kept(self) -> &'static [(u16, &'static str)] {
+        match self {
+            Machine::Amd64 => {
+                &[(3, "$rbx"), (12, "$r12"), (13, "$r13"), (14, "$r14"), (15, "$r15")]
+            }
+            Machine::Aarch64 => &[
+                (19, "$x19"),
+                (20, "$x20"),
+                (21, "$x21"),
+                (22, "$x22"),
+                (23, "$x23"),
+                (24, "$x24"),
+                (25, "$x25"),
+                (26, "$x26"),
+                (27, "$x27"),
+                (28, "$x28"),
+                (72, "$v8.d.u[0]"),
+                (73, "$v9.d.u[0]"),
+                (74, "$v10.d.u[0]"),
+                (75, "$v11.d.u[0]"),
+                (76, "$v12.d.u[0]"),
+                (77, "$v13.d.u[0]"),
+                (78, "$v14.d.u[0]"),
+                (79, "$v15.d.u[0]"),
+            ],
+        }
+    }
+
+    /// Other registers in which functions save those, in the same form.
+    const fn others(self) -> &'static [(u16, &'static str)] {
+        match self {
+            Machine::Amd64 => &[(10, "$r10"), (11, "$r11")],
+            Machine::Aarch64 => &[(9, "$x9"), (10, "$x10")],
+        }
+    }
+
     /// The CFA, the frame pointer and the return address where a function is entered, and the frame pointer and the
     /// register of the return address in general, as gdb writes them.
     const fn expressions(self) -> [&'static str; 5] {
@@ -87,8 +126,19 @@ pub struct Step {
     pub fp: u64,
     /// The register of the return address; 0 if the machine has none.
     pub ra: u64,
+    /// Other registers, by their DWARF numbers.
+    pub registers: Vec<(u16, u64)>,
     /// The words of the stack that end at the CFA.
     words: Vec<u64>,
+}
+
+impl Step {
+    /// The value of a register, by its DWARF number, if it is recorded.
+    #[must_use]
+    pub fn register(&self, register: u16) -> Option<u64> {
+        let known = self.registers.iter().find(|(number, _)| *number == register);
+        known.map(|(_, value)| *value)
+    }
 }
 
 impl Call {
@@ -160,6 +210,9 @@ fn commands(machine: Machine, code: &Code) -> String {
         }
     };
     let first = WORDS * 8;
+    let registers = || machine.kept().iter().chain(machine.others());
+    let formats: String = registers().map(|(number, _)| format!(" {number}=%lx")).collect();
+    let values: String = registers().map(|(_, name)| format!(", {name}")).collect();
     let mut script = format!(
         "set confirm off\nset pagination off\nset width 0\n\
          define record\n\
@@ -167,7 +220,7 @@ fn commands(machine: Machine, code: &Code) -> String {
          printf \"call %lx %lx %lx\\n\", $cfa, {caller_fp}, $return\n\
          while $left > 0 && $pc != $return\n\
          if (unsigned long)$pc >= $start && (unsigned long)$pc < $start + {size}\n\
-         printf \"step %lx %lx %lx %lx\\n\", (unsigned long)$pc - $start, $sp, {fp}, {ra}\n\
+         printf \"step %lx %lx %lx %lx{formats}\\n\", (unsigned long)$pc - $start, $sp, {fp}, {ra}{values}\n\
          x/{WORDS}gx $cfa - {first}\n\
          end\n\
          stepi\nset $left = $left - 1\nend\nend\n\
@@ -206,8 +259,11 @@ fn parse(text: &str) -> Vec<Call> {
             calls.push(Call { sp, fp, ra, steps: Vec::new() });
         } else if line.starts_with("step ") {
             let [offset, sp, fp, ra] = numbers[..] else { panic!("{line}") };
+            let named = line.split_whitespace().filter_map(|word| word.split_once('='));
+            let of = |(name, value): (&str, &str)| Some((name.parse().ok()?, number(value).ok()?));
+            let registers = named.map(|it| of(it).expect("a register")).collect();
             let steps = &mut calls.last_mut().expect("a call").steps;
-            steps.push(Step { offset, sp, fp, ra, words: Vec::new() });
+            steps.push(Step { offset, sp, fp, ra, registers, words: Vec::new() });
         } else if line.starts_with("0x") && line.contains(":\t") {
             let step = calls.last_mut().and_then(|call| call.steps.last_mut());
             step.expect("a step").words.extend(numbers);

@@ -4,6 +4,13 @@
 _start:
 	mov	x29, 0x1111
 	mov	x19, 0x2222
+	.irp	number, 20, 21, 22, 23, 24, 25, 26, 27, 28
+	mov	x\number, 0x2000 + \number
+	.endr
+	.irp	number, 8, 9, 10, 11, 12, 13, 14, 15
+	mov	x0, 0xd000 + \number
+	fmov	d\number, x0
+	.endr
 	mov	x0, 0x4444
 	mov	x1, 0x4444
 	bl	f

@@ -4,6 +4,10 @@
 _start:
 	mov	$0x1111, %rbp
 	mov	$0x2222, %rbx
+	mov	$0xc0c0, %r12
+	mov	$0xd0d0, %r13
+	mov	$0xe0e0, %r14
+	mov	$0xf0f0, %r15
 	mov	$0x4444, %edi
 	mov	$0x4444, %esi
 	call	f

@@ -114,8 +114,8 @@ fn machine_code(bencher: Bencher<'_, '_>, machine: &str) {
         let cfi = Cfi::load_all(elf).unwrap_or_default();
         let proofs = || {
             let code = Program::of(black_box(elf), sections, &cfi)?;
-            Some(prove(&code, elf, sections, &cfi, |range| {
-                black_box(range);
+            Some(prove(&code, elf, sections, &cfi, |found| {
+                black_box(found);
             }))
         };
         let bytes = pool.install(proofs).map_or(0, |proofs| proofs.cfi.total());

@@ -13,7 +13,7 @@ use std::time::Instant;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, Register};
 use sframe_oracle::cfi::{Cfi, CfiSource};
 use sframe_oracle::code::{Program, Workspace};
-use sframe_oracle::compare::{ProofSums, prove};
+use sframe_oracle::compare::{ProofSums, Refutation, prove};
 use sframe_oracle::witness::CodeRange;
 use sframe_validator::Abi;
 use sframe_validator::elf::Elf;
@@ -81,7 +81,8 @@ fn of(data: &[u8]) -> Option<Judged> {
     let cfi = source.load_all().ok()?;
     let code = Program::of(&elf, &[], &cfi)?;
     let mut wrong = Vec::new();
-    let proofs = prove(&code, &elf, &[], &cfi, |range| {
+    let proofs = prove(&code, &elf, &[], &cfi, |found| {
+        let Refutation::Rows(range) = found else { return };
         let (start, end, truth) = (range.start.address, range.end, range.truth);
         if let Some(cfi) = range.cfi {
             wrong.push(format!("{start:#x}..{end:#x}: CFI has {}, the code {truth:?}", cfi.frame));

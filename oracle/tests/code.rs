@@ -9,7 +9,7 @@ use std::path::Path;
 use common::elf_files;
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::code::Program;
-use sframe_oracle::compare::{ProofSums, prove};
+use sframe_oracle::compare::{ProofSums, Refutation, prove};
 use sframe_validator::elf::Elf;
 
 /// The CFI of a file against its code: the sums, and a line for each range that the code refutes.
@@ -18,7 +18,8 @@ fn proof(file: &[u8]) -> Option<(ProofSums, Vec<String>)> {
     let cfi = Cfi::load_all(&elf).ok()?;
     let code = Program::of(&elf, &[], &cfi)?;
     let mut refuted = Vec::new();
-    let proofs = prove(&code, &elf, &[], &cfi, |range| {
+    let proofs = prove(&code, &elf, &[], &cfi, |found| {
+        let Refutation::Rows(range) = found else { return };
         let (start, end) = (range.start.address, range.end);
         if let Some(cfi) = range.cfi {
             refuted.push(format!("{start:#x}..{end:#x} {} {:?}", cfi.frame, range.truth));

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use common::{elf_files, open};
 use sframe_corpus::corpus;
 use sframe_oracle::code::Program;
-use sframe_oracle::compare::{Wrong, prove};
+use sframe_oracle::compare::{Refutation, Wrong, prove};
 
 /// The judgement about the rows of CFI in a file, as a line of the list.
 fn line(name: &str, data: &[u8]) -> String {
@@ -18,6 +18,7 @@ fn line(name: &str, data: &[u8]) -> String {
         let code = Program::of(elf, &[], cfi).expect("a machine whose code is examined");
         let mut wrong = Vec::new();
         let proofs = prove(&code, elf, &[], cfi, |found| {
+            let Refutation::Rows(found) = found else { return };
             assert_eq!(found.wrong, Wrong::Cfi);
             wrong.push(format!("{:#x}..{:#x}", found.start.address, found.end));
         });

@@ -2,7 +2,7 @@
 
 use sframe_corpus::tools::{run, toolchain};
 use sframe_oracle::code::Program;
-use sframe_oracle::compare::{ProofSums, prove};
+use sframe_oracle::compare::{ProofSums, Refutation, prove};
 use sframe_oracle::orc::{Orc, OrcFunctions};
 use sframe_validator::elf::Elf;
 
@@ -92,7 +92,8 @@ fn proof(file: &[u8]) -> (ProofSums, Vec<(u64, u64)>) {
     let tables = [functions.cfi()];
     let code = Program::of(&elf, &[], &tables).expect("AMD64");
     let mut refuted = Vec::new();
-    let proofs = prove(&code, &elf, &[], &tables, |range| {
+    let proofs = prove(&code, &elf, &[], &tables, |found| {
+        let Refutation::Rows(range) = found else { return };
         refuted.push((range.start.address, range.end));
     });
     (proofs.cfi, refuted)

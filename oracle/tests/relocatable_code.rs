@@ -6,7 +6,7 @@
 use sframe_corpus::tools::{run, toolchain};
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::code::Program;
-use sframe_oracle::compare::{ProofSums, prove};
+use sframe_oracle::compare::{ProofSums, Refutation, prove};
 use sframe_validator::elf::{Elf, ElfKind};
 
 /// Switches with a table of distances, a table of addresses, and a table without a limit, pushes of an address, and a landing
@@ -226,7 +226,8 @@ fn proof(file: &[u8], kind: ElfKind) -> (ProofSums, Vec<(u64, u64)>) {
     let cfi = Cfi::load_all(&elf).expect("readable");
     let code = Program::of(&elf, &[], &cfi).expect("a machine whose code is examined");
     let mut refuted = Vec::new();
-    let proofs = prove(&code, &elf, &[], &cfi, |range| {
+    let proofs = prove(&code, &elf, &[], &cfi, |found| {
+        let Refutation::Rows(range) = found else { return };
         refuted.push((range.start.address, range.end));
     });
     (proofs.cfi, refuted)

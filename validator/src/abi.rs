@@ -159,12 +159,24 @@ impl Abi {
             "r14", "r15", "f0", "f2", "f4", "f6", "f1", "f3", "f5", "f7", "f8", "f10", "f12",
             "f14", "f9", "f11", "f13", "f15",
         ];
+        // DWARF for the Arm 64-bit Architecture, 4.1.
+        const FIRST_VECTOR: usize = 64;
+        const VECTORS: [&str; 32] = [
+            "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13",
+            "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25",
+            "v26", "v27", "v28", "v29", "v30", "v31",
+        ];
+        let number = usize::try_from(register.0).ok()?;
         let names: &[&str] = match self {
             Abi::Amd64 => &AMD64,
             Abi::S390x => &S390X,
-            Abi::Aarch64Big | Abi::Aarch64Little => &AARCH64,
+            Abi::Aarch64Big | Abi::Aarch64Little => {
+                let vector =
+                    number.checked_sub(FIRST_VECTOR).and_then(|number| VECTORS.get(number));
+                return vector.or_else(|| AARCH64.get(number)).copied();
+            }
         };
-        names.get(usize::try_from(register.0).ok()?).copied()
+        names.get(number).copied()
     }
 }
 
@@ -210,5 +222,8 @@ mod tests {
         assert_eq!(Register(5).to_string(), "r5");
         assert_eq!(Abi::Amd64.register_name(Register(16)), Some("ra"));
         assert_eq!(Abi::Amd64.register_name(Register(17)), None);
+        assert_eq!(Abi::Aarch64Little.register_name(Register(72)), Some("v8"));
+        assert_eq!(Abi::Aarch64Little.register_name(Register(95)), Some("v31"));
+        assert_eq!(Abi::Aarch64Little.register_name(Register(96)), None);
     }
 }

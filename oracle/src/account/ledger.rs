@@ -7,6 +7,7 @@ use sframe_validator::{Section, Version};
 
 use super::differences::Differences;
 use super::group::Judge;
+use super::message;
 use super::place::function_of;
 use super::tally::Tally;
 use super::undecided::Reasons;
@@ -14,9 +15,10 @@ use super::{Account, Difference, EXAMPLES, Limit, Loss, Options, defects};
 use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext};
 use crate::code::Program;
 use crate::compare::{
-    Contradiction, Fields, FunctionCounts, Proofs, Range, Sink, Totals, Verdict, prove,
+    Fields, FunctionCounts, Proofs, Range, Refutation, Sink, Totals, Verdict, WrongRules, prove,
 };
 use crate::coverage::{Cause, Examined, Labels, Stubs, examine_rows, of_source};
+use crate::rules::code::REGISTER_CONTRADICTS_CODE;
 use crate::rules::comparison::{SFRAME_WITHOUT_CFI, UNEXPLAINED_LOSS};
 use crate::witness::{CodeRange, SframeFunction, Statement};
 
@@ -228,8 +230,17 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     /// Holds the rows against the code of the file.
     pub(super) fn prove(&mut self, code: &Program<'_>, elf: &Elf<'_>, cfi: &'c [Cfi<'c>]) {
         let (differences, judge, tally) = (&mut self.differences, &mut self.judge, &mut self.tally);
-        let mut add = |found: &Contradiction<'c>| differences.contradiction(found, judge, tally);
-        self.proofs = Some(prove(code, elf, self.sections, cfi, &mut add));
+        let findings = &mut self.findings;
+        let add = |found: Refutation<'_, 'c>| match found {
+            Refutation::Rows(found) => differences.contradiction(found, judge, tally),
+            Refutation::Rules(found) => {
+                tally.count(REGISTER_CONTRADICTS_CODE, 1);
+                if tally.keep(REGISTER_CONTRADICTS_CODE) {
+                    findings.push(of_rules(found));
+                }
+            }
+        };
+        self.proofs = Some(prove(code, elf, self.sections, cfi, add));
     }
 
     /// Notes that the code of the file's machine is not examined.
@@ -284,6 +295,16 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             known: self.tally.known(),
             undecided: self.undecided.finish(functions.unplaced, self.noun),
         }
+    }
+}
+
+/// The finding about the wrong rules of a function.
+fn of_rules(found: &WrongRules<'_>) -> Finding {
+    let WrongRules { function, start, rules, .. } = found;
+    let end = rules.first().map_or(start.address, |rule| rule.end);
+    Finding {
+        code: Some(CodeSpan { start: *start, end }),
+        ..defects::about_file(REGISTER_CONTRADICTS_CODE, message::wrong_rules(function, rules))
     }
 }
 

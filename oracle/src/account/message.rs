@@ -3,8 +3,9 @@
 use sframe_validator::unwind::{Frame, Named, Recovery};
 use sframe_validator::{Abi, Section};
 
+use crate::cfi::Fde;
 use crate::code::ProvenRow;
-use crate::compare::{Fields, Wrong};
+use crate::compare::{Fields, Wrong, WrongRule};
 use crate::witness::Marks;
 
 /// A frame, and the marks of its function.
@@ -114,6 +115,40 @@ pub(super) fn contradiction(
             Some(is) => format!("{what}{is} by the code, {who} {says}"),
             None => format!("{who} that {what}{says}, the code proves that it is not"),
         });
+    }
+    text
+}
+
+/// The maximum number of registers in a message.
+const MOST_REGISTERS: usize = 4;
+
+/// A message with the first wrong rule of each register, and what the code says instead. Offsets are counted in bytes from the start
+/// of the function.
+pub(super) fn wrong_rules(function: &Fde<'_>, rules: &[WrongRule]) -> String {
+    let abi = function.cfi().abi();
+    let mut first: Vec<&WrongRule> = Vec::new();
+    for rule in rules {
+        if !first.iter().any(|known| known.register == rule.register) {
+            first.push(rule);
+        }
+    }
+    let mut text = String::new();
+    for WrongRule { start, register, rule, truth, .. } in first.iter().take(MOST_REGISTERS) {
+        let (register, says) = (Named(abi, *register), Named(abi, *rule));
+        let offset = start.saturating_sub(function.start().address);
+        text.push_str(if text.is_empty() { "" } else { "; " });
+        text.push_str(&match truth {
+            Some(is) => {
+                let is = Named(abi, *is);
+                format!("{register} is {is} by the code from +{offset:#x} on, CFI says {says}")
+            }
+            None => format!(
+                "CFI says that {register} is {says}, the code proves that it is not from +{offset:#x} on"
+            ),
+        });
+    }
+    if let Some(more) = first.len().checked_sub(MOST_REGISTERS).filter(|more| *more > 0) {
+        text.push_str(&format!("; and {more} more registers"));
     }
     text
 }

@@ -4,6 +4,7 @@ mod conventions;
 mod pauth_lr;
 mod search;
 mod semantics;
+mod vectors;
 
 use disarm64::decoder::{self, Opcode};
 use disarm64::{InsnOpcode, InsnOperand};

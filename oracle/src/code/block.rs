@@ -1,5 +1,6 @@
 //! Basic blocks.
 
+use super::effect::RegisterSet;
 use super::state::AbstractState;
 use super::step::NO_INDEX;
 use super::worklist::Assumption;
@@ -14,13 +15,13 @@ pub(super) struct Block {
     pub(super) state: AbstractState,
     /// The last instruction that was executed, or [`NO_INDEX`].
     pub(super) last: u32,
-    /// SP, FP, RA and the stack were the same before each instruction.
-    pub(super) is_steady: bool,
+    /// The registers that differ before some of its instructions, and [`RegisterSet::FRAME`] if the stack does.
+    pub(super) changes: RegisterSet,
 }
 
 impl Block {
     /// A block that was entered for the first time.
     pub(super) fn entered(assumption: Assumption, state: AbstractState) -> Block {
-        Block { assumption, state, last: NO_INDEX, is_steady: false }
+        Block { assumption, state, last: NO_INDEX, changes: RegisterSet::ALL }
     }
 }

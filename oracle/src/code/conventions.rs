@@ -1,6 +1,7 @@
 //! The conventions of a machine: what differs between machines beside their instructions.
 
 use sframe_validator::elf::Relocation;
+use sframe_validator::unwind::Register;
 
 use super::effect::{Effect, RegisterNumber};
 use super::relocation::RelocationTarget;
@@ -36,6 +37,8 @@ pub(super) struct Conventions {
     /// How many registers hold whole numbers or addresses, SP among them: those with the lowest numbers. What
     /// instructions do to others is not followed.
     pub(super) general_registers: RegisterNumber,
+    /// The registers that a function keeps for its caller, apart from SP, FP and RA.
+    pub(super) callee_saved: &'static [Register],
     /// The number of bytes below SP that signal handlers leave alone.
     pub(super) red_zone: i64,
     /// The lowest distance from the CFA at which the caller's FP may point to its own frame.

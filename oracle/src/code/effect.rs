@@ -3,7 +3,7 @@
 //! A decoder turns each instruction into a few effects on registers and the stack, and where control goes after it.
 //! Effects say only what matters for unwinding: an instruction that computes something else makes its result unknown.
 
-/// A register by its DWARF number.
+/// A register by its DWARF number, but for vector registers ([`FIRST_VECTOR`]).
 pub(super) type RegisterNumber = u8;
 
 /// No register: an address without a base, or an unknown value. Nothing is ever known about it.
@@ -12,9 +12,12 @@ pub(super) const NO_REGISTER: RegisterNumber = 60;
 /// A register of the decoder's own, for steps within an instruction.
 pub(super) const SCRATCH: RegisterNumber = 33;
 
-/// The number of registers: those of the machine (AArch64 has most, 0 to 31; the return address of AMD64 is 16), and
-/// [`SCRATCH`].
-pub(super) const REGISTERS: usize = 34;
+/// The lower halves of the vector registers that functions keep for their callers: AArch64's D8 to D15.
+pub(super) const FIRST_VECTOR: RegisterNumber = 34;
+
+/// The number of registers: those of the machine (AArch64 has most, 0 to 31; the return address of AMD64 is 16), [`SCRATCH`],
+/// and eight vector registers.
+pub(super) const REGISTERS: usize = 42;
 
 /// An effect of an instruction. What it does to an abstract state is its transfer function (`state.rs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use sframe_validator::Abi;
 
 use super::block::Block;
 use super::context::{Entry, FileContext, Fragment};
-use super::effect::{Condition, Decoder};
+use super::effect::{Condition, Decoder, RegisterSet};
 use super::graph::ControlFlowGraph;
 use super::jump_table::JumpTables;
 use super::scratch::{AnalysisBuffers, ScratchBuffers};
@@ -37,6 +37,8 @@ pub(super) struct Analysis<'c> {
     blocks: Vec<Option<Block>>,
     /// The targets of tail calls: jumps out of the function with the caller's registers and stack.
     tail_calls: BTreeSet<u64>,
+    /// The kept registers that hold their entry values wherever the function is left, if it is known to be.
+    restored: Option<RegisterSet>,
     /// The targets of some jump are unknown: code that is not in the graph may enter any block.
     is_open: bool,
     /// The addresses and numbers of the reached blocks, ordered. Empty if there is no fixpoint that can be trusted.
@@ -127,6 +129,7 @@ impl<'c> Analysis<'c> {
             tables: JumpTables::default(),
             blocks,
             tail_calls: BTreeSet::new(),
+            restored: None,
             is_open: false,
             order: Vec::new(),
         }
@@ -140,6 +143,17 @@ impl<'c> Analysis<'c> {
     /// Whether the function has a tail call to an address.
     pub(super) fn has_tail_call(&self, address: u64) -> bool {
         self.tail_calls.contains(&address)
+    }
+
+    /// The kept registers that the function is known to restore.
+    pub(super) fn restored(&self) -> RegisterSet {
+        self.restored.unwrap_or_default()
+    }
+
+    /// Notes that the function is left in a state.
+    fn leave(&mut self, state: &AbstractState) {
+        let restored = state.restored();
+        self.restored = Some(self.restored.map_or(restored, |known| known.and(restored)));
     }
 
     /// Whether an address is in the function.

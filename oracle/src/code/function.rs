@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use sframe_validator::Abi;
-use sframe_validator::unwind::CodeAddress;
+use sframe_validator::unwind::{CodeAddress, Register};
 
+use super::effect::RegisterSet;
 use super::fixpoint::{Analysis, Observer};
 use super::judgement::{KnownFacts, WatchedRegisters};
-use super::machine::LONGEST_INSTRUCTION;
-use super::state::AbstractState;
+use super::machine::{LONGEST_INSTRUCTION, Machine};
+use super::state::{AbstractState, number};
 use crate::witness::CodeRange;
 
 /// A function, and the abstract state before each of its instructions.
@@ -51,6 +52,17 @@ impl<'e> Function<'e> {
         place.section == self.range.start.section
             && place.address >= self.range.start.address
             && place.address < self.range.end
+    }
+
+    /// The registers that functions of this machine keep for their callers, apart from SP, FP and RA.
+    pub(crate) fn callee_saved(&self) -> &'static [Register] {
+        Machine::of(self.abi).map_or(&[], |machine| machine.conventions().callee_saved)
+    }
+
+    /// Whether the function restores a register wherever it is known to be left.
+    pub(crate) fn restores(&self, register: Register) -> bool {
+        let this = RegisterSet::of(number(register));
+        self.analyses.iter().all(|analysis| analysis.restored().meet(this))
     }
 
     /// What the judgement about most rows depends on.

@@ -109,6 +109,12 @@ impl WatchedRegisters {
         WatchedRegisters(registers.into_iter().fold(RegisterSet::FRAME, RegisterSet::with))
     }
 
+    /// Adds some registers.
+    pub(crate) fn with_registers(self, registers: &[Register]) -> WatchedRegisters {
+        let add = |all: RegisterSet, it: &Register| all.with(RegisterSet::of(number(*it)));
+        WatchedRegisters(registers.iter().fold(self.0, add))
+    }
+
     /// Adds the registers that a row names.
     pub(crate) fn with(self, frame: &Frame) -> WatchedRegisters {
         let in_cfa = match frame.cfa {
@@ -273,6 +279,21 @@ impl KnownFacts<'_> {
         match self.state.is_doubtful {
             true => judgement.without_refutation(),
             false => judgement,
+        }
+    }
+
+    /// Whether the rule for a register is what the code says, in a row with this CFA. Where the CFA itself is not right, nothing is
+    /// said about rules that count from it.
+    pub(crate) fn judge_rule(&self, register: Register, rule: Recovery, cfa: Cfa) -> Truth {
+        let counts_from_cfa = matches!(rule, Recovery::AtCfa(_) | Recovery::CfaOffset(_));
+        if self.state.is_doubtful || counts_from_cfa && self.cfa(cfa) != AbstractValue::CFA {
+            return Truth::Unknown;
+        }
+        match self.recovered(register, rule, 0) {
+            Recovered::Value(AbstractValue::Entry(found)) if found == number(register) => {
+                Truth::Proven
+            }
+            other => other.truth(),
         }
     }
 

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::effect::{REGISTERS, RegisterNumber, RegisterSet};
 use super::value::{AbstractValue, Base, BasedAddress, PackedValue};
 
-/// The maximum number of slots with a known value. Functions save fewer registers.
-const MAX_SLOTS: usize = 16;
+/// The maximum number of slots with a known value. Functions save fewer registers: 20 on AArch64.
+const MAX_SLOTS: usize = 24;
 
 const EMPTY: Slot = Slot { address: PackedValue::UNKNOWN, value: PackedValue::UNKNOWN };
 

@@ -5,7 +5,7 @@ mod transfer;
 use sframe_validator::Abi;
 
 use super::conventions::{Conventions, SignalReturn};
-use super::effect::{KEYS, NO_REGISTER, REGISTERS, RegisterNumber, RegisterSet};
+use super::effect::{FIRST_VECTOR, KEYS, NO_REGISTER, REGISTERS, RegisterNumber, RegisterSet};
 use super::stack::AbstractStack;
 use super::value::{AbstractValue, Base, BasedAddress, PackedValue};
 
@@ -24,11 +24,15 @@ pub(super) struct AbstractState {
     ra: RegisterNumber,
     /// SP, FP and RA.
     frame: RegisterSet,
+    /// The registers that a function keeps for its caller, among them FP and RA.
+    kept: RegisterSet,
     /// The number of bytes below SP that signal handlers leave alone.
     pub(super) red_zone: i64,
     registers: [PackedValue; REGISTERS],
     /// The registers whose values are not the top.
     known: RegisterSet,
+    /// The kept registers that certainly do not hold their entry values: these were saved, then the registers were overwritten.
+    overwritten: RegisterSet,
     /// The registers that were written in the block.
     written: RegisterSet,
     /// A row that this contradicts may be right. A call within the function leads here: CFI may describe the frame of that
@@ -54,7 +58,13 @@ enum Compared {
 
 /// The number of a register of the machine.
 pub(super) fn number(register: sframe_validator::unwind::Register) -> RegisterNumber {
-    u8::try_from(register.0).unwrap_or(NO_REGISTER)
+    // V8 to V15 (DWARF for the Arm 64-bit Architecture, 4.1). AMD64 has no registers of these numbers whose values are followed.
+    const V8: RegisterNumber = 72;
+    let number = u8::try_from(register.0).unwrap_or(NO_REGISTER);
+    match number.checked_sub(V8) {
+        Some(vector @ 0..8) => FIRST_VECTOR.saturating_add(vector),
+        _ => number,
+    }
 }
 
 impl AbstractState {
@@ -62,25 +72,33 @@ impl AbstractState {
     pub(super) fn entry(abi: Abi, conventions: &Conventions) -> AbstractState {
         let (mut registers, mut known) =
             ([PackedValue::UNKNOWN; REGISTERS], RegisterSet::default());
-        for (number, value) in (0..conventions.general_registers).zip(&mut registers) {
-            *value = AbstractValue::Entry(number).into();
-            known = known.with(RegisterSet::of(number));
+        let callee_saved = conventions.callee_saved.iter().map(|register| number(*register));
+        for number in (0..conventions.general_registers).chain(callee_saved.clone()) {
+            if let Some(value) = registers.get_mut(usize::from(number)) {
+                *value = AbstractValue::Entry(number).into();
+                known = known.with(RegisterSet::of(number));
+            }
         }
         let (sp, fp, ra) = (number(abi.sp()), number(abi.fp()), number(abi.ra()));
         let frame = [sp, fp, ra].map(RegisterSet::of);
         let frame = frame.into_iter().fold(RegisterSet::default(), RegisterSet::with);
+        let kept = callee_saved
+            .map(RegisterSet::of)
+            .fold(frame.without(RegisterSet::of(sp)), RegisterSet::with);
         let pushed = i32::from(abi.fixed_ra_offset());
         let entry_sp = PackedValue::from(AbstractValue::cfa(pushed));
-        let (written, stack, compared, in_comparison) = Default::default();
+        let (overwritten, written, stack, compared, in_comparison) = Default::default();
         let mut state = AbstractState {
             entry_sp,
             sp,
             fp,
             ra,
             frame,
+            kept,
             red_zone: conventions.red_zone,
             registers,
             known,
+            overwritten,
             written,
             is_doubtful: false,
             has_ended: false,
@@ -115,7 +133,8 @@ impl AbstractState {
             self.stack.store(sp.plus(offset.into()), 8, value.into());
         }
         // The link register of AArch64 has the address of this very code.
-        self.learn(self.ra, PackedValue::OVERWRITTEN);
+        self.learn(self.ra, PackedValue::UNKNOWN);
+        self.overwritten = RegisterSet::of(self.ra);
     }
 
     /// Whether nothing but the function overwrites the 8 bytes at an address: they are not below the stack.
@@ -130,7 +149,13 @@ impl AbstractState {
 
     /// What a register holds, packed.
     pub(super) fn packed(&self, register: RegisterNumber) -> PackedValue {
-        self.registers.get(usize::from(register)).copied().unwrap_or(PackedValue::UNKNOWN)
+        let value = self.registers.get(usize::from(register)).copied();
+        match value.unwrap_or(PackedValue::UNKNOWN) {
+            value if value.is_unknown() && self.overwritten.meet(RegisterSet::of(register)) => {
+                PackedValue::OVERWRITTEN
+            }
+            value => value,
+        }
     }
 
     #[inline]
@@ -138,25 +163,49 @@ impl AbstractState {
         self.put(register, value.into());
     }
 
-    /// Overwrites a register. Of FP and RA it stays known that they hold something else than their entry values.
+    /// Overwrites a register. Of kept ones it stays known that they hold something else than their entry values.
     #[inline]
     fn put(&mut self, register: RegisterNumber, value: PackedValue) {
-        let is_lost = value.is_unknown() && self.frame.meet(RegisterSet::of(register));
-        let value = if is_lost { self.lost(register) } else { value };
-        self.load(register, value);
+        let this = RegisterSet::of(register);
+        if self.kept.meet(this) {
+            if self.is_own(register, value) {
+                self.overwritten = self.overwritten.without(this);
+            } else if !self.overwritten.meet(this) && self.is_saved_elsewhere(register) {
+                self.overwritten = self.overwritten.with(this);
+            }
+        } else if register == self.sp && value.offset_from_cfa().is_none() {
+            // What is popped from another stack may be anything.
+            self.overwritten = RegisterSet::default();
+        }
+        self.replace(register, value);
     }
 
     /// Overwrites a register with what a slot holds. If that is not known, it may be the entry value.
     fn load(&mut self, register: RegisterNumber, value: PackedValue) {
+        self.overwritten = self.overwritten.without(RegisterSet::of(register));
+        self.replace(register, value);
+    }
+
+    /// Overwrites a register, of which nothing else is known then.
+    fn replace(&mut self, register: RegisterNumber, value: PackedValue) {
         self.learn(register, value);
         if self.in_comparison.meet(RegisterSet::of(register)) {
             self.compare(Compared::Nothing);
         }
     }
 
-    /// What FP or RA holds after it was overwritten with something unknown. Functions restore it from where they saved it, as
-    /// long as they have no other stack.
-    fn lost(&self, register: RegisterNumber) -> PackedValue {
+    /// Whether a value is the entry value of the register, which may be signed if it is the return address.
+    fn is_own(&self, register: RegisterNumber, value: PackedValue) -> bool {
+        match value.into() {
+            AbstractValue::Entry(entry) => entry == register,
+            AbstractValue::Signed(_) => register == self.ra,
+            _ => false,
+        }
+    }
+
+    /// Whether the entry value of a kept register is in a slot or in another register. Functions restore it from there, as long
+    /// as they have no other stack.
+    fn is_saved_elsewhere(&self, register: RegisterNumber) -> bool {
         let is_saved = |value: AbstractValue| {
             let value = PackedValue::from(value);
             let mut rest = self.known.without(RegisterSet::of(register));
@@ -164,15 +213,15 @@ impl AbstractState {
                 || core::iter::from_fn(|| rest.pop()).any(|other| self.packed(other) == value)
         };
         let is_signed = || KEYS.iter().any(|key| is_saved(AbstractValue::Signed(*key)));
-        let was_saved = register != self.sp
-            && self.sp().offset_from_cfa().is_some()
-            && (is_saved(AbstractValue::Entry(register)) || register == self.ra && is_signed());
-        if was_saved { PackedValue::OVERWRITTEN } else { PackedValue::UNKNOWN }
+        self.sp().offset_from_cfa().is_some()
+            && (is_saved(AbstractValue::Entry(register)) || register == self.ra && is_signed())
     }
 
     /// Replaces the value of a register; comparisons of it keep their meaning.
     fn learn(&mut self, register: RegisterNumber, value: PackedValue) {
         let Some(known) = self.registers.get_mut(usize::from(register)) else { return };
+        // That it was overwritten is known of the register alone.
+        let value = if value == PackedValue::OVERWRITTEN { PackedValue::UNKNOWN } else { value };
         *known = value;
         let this = RegisterSet::of(register);
         self.written = self.written.with(this);
@@ -212,9 +261,17 @@ impl AbstractState {
         self.written = RegisterSet::default();
     }
 
-    /// Whether SP, FP or RA was written in the block, even with what it held before.
-    pub(super) fn has_written_frame(&self) -> bool {
-        self.written.meet(self.frame)
+    /// The registers that were written in the block, even with what they held before.
+    pub(super) const fn written(&self) -> RegisterSet {
+        self.written
+    }
+
+    /// The kept registers that hold their entry values.
+    pub(super) fn restored(&self) -> RegisterSet {
+        let mut rest = self.kept.and(self.known);
+        let own = core::iter::from_fn(|| rest.pop())
+            .filter(|register| self.is_own(*register, self.packed(*register)));
+        own.map(RegisterSet::of).fold(RegisterSet::default(), RegisterSet::with)
     }
 
     /// Joins another state: keeps only what is also true in `other`. Returns whether the state changed.
@@ -229,6 +286,9 @@ impl AbstractState {
                 self.learn(register, joined);
             }
         }
+        let overwritten = self.overwritten.and(other.overwritten);
+        changed |= overwritten != self.overwritten;
+        self.overwritten = overwritten;
         if self.compared != other.compared && self.compared != Compared::Nothing {
             self.compare(Compared::Nothing);
             changed = true;
@@ -268,6 +328,7 @@ impl AbstractState {
                 self.learn(register, PackedValue::UNKNOWN);
             }
         }
+        self.overwritten = RegisterSet::default();
     }
 
     /// Widens the state at the head of a loop: forgets at once what a loop rarely preserves and unwinding rarely needs,
@@ -291,7 +352,9 @@ impl AbstractState {
     /// Whether a register still holds an entry value.
     pub(super) fn holds_entry_values(&self) -> bool {
         let mut rest = self.known;
-        core::iter::from_fn(|| rest.pop()).any(|register| self.packed(register).depends_on_entry())
+        self.overwritten != RegisterSet::default()
+            || core::iter::from_fn(|| rest.pop())
+                .any(|register| self.packed(register).depends_on_entry())
     }
 
     /// Removes bytes from the stack.

@@ -4,6 +4,7 @@
 //! chunks, and so the results, do not depend on the number of threads.
 
 mod chunk;
+mod registers;
 mod rows;
 
 use core::ops::AddAssign;
@@ -19,6 +20,7 @@ use super::verdict::Fields;
 use crate::cfi::{Cfi, Fde};
 use crate::code::{Program, ProvenRow};
 use crate::witness::SframeFunction;
+pub use registers::{WrongRule, WrongRules};
 use rows::Chunk;
 
 /// A chunk of functions has about this many bytes of code.
@@ -66,12 +68,15 @@ pub struct Proofs {
     pub sframe: ProofSums,
     /// About CFI.
     pub cfi: ProofSums,
+    /// The bytes of code at which CFI has a wrong rule for another register that functions keep for their callers.
+    pub wrong_rules: u64,
 }
 
 impl AddAssign for Proofs {
     fn add_assign(&mut self, other: Proofs) {
         self.sframe += other.sframe;
         self.cfi += other.cfi;
+        self.wrong_rules = self.wrong_rules.saturating_add(other.wrong_rules);
     }
 }
 
@@ -99,7 +104,16 @@ pub struct Contradiction<'c> {
     pub truth: ProvenRow,
 }
 
-/// Compares the rows of `sections` and of `cfi` with `code`, all of which must belong to the file. Each range that the code
+/// What the code refutes.
+#[derive(Clone, Copy, Debug)]
+pub enum Refutation<'r, 'c> {
+    /// Rows about a range of PCs.
+    Rows(&'r Contradiction<'c>),
+    /// Rules of a function for registers that no row has.
+    Rules(&'r WrongRules<'c>),
+}
+
+/// Compares the rows of `sections` and of `cfi` with `code`, all of which must belong to the file. What the code
 /// refutes is passed to `found`: function after function in the order of addresses, but a part that comes before the rest of its
 /// function after the rest.
 pub fn prove<'c>(
@@ -107,7 +121,7 @@ pub fn prove<'c>(
     elf: &Elf<'_>,
     sections: &[Section<'_>],
     cfi: &'c [Cfi<'c>],
-    found: impl FnMut(&Contradiction<'c>),
+    found: impl FnMut(Refutation<'_, 'c>),
 ) -> Proofs {
     prove_in_chunks((CHUNK, AT_ONCE), code, elf, sections, cfi, found)
 }
@@ -119,7 +133,7 @@ fn prove_in_chunks<'c>(
     elf: &Elf<'_>,
     sections: &[Section<'_>],
     cfi: &'c [Cfi<'c>],
-    mut found: impl FnMut(&Contradiction<'c>),
+    mut found: impl FnMut(Refutation<'_, 'c>),
 ) -> Proofs {
     let mut proofs = Proofs::default();
     rows::with_chunks(size, code, elf, sections, cfi, |chunks| {
@@ -130,7 +144,11 @@ fn prove_in_chunks<'c>(
                 rayon::join(examine, || chunks.take(at_once).collect());
             for chunk in examined {
                 proofs += chunk.proofs;
-                chunk.contradictions.iter().for_each(&mut found);
+                chunk.contradictions.iter().for_each(|one| found(Refutation::Rows(one)));
+                for rules in &chunk.wrong_rules {
+                    proofs.wrong_rules = proofs.wrong_rules.saturating_add(rules.bytes);
+                    found(Refutation::Rules(rules));
+                }
             }
             next = following;
         }
@@ -159,7 +177,7 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let mut found = Vec::new();
             let sums = pool.expect("threads").install(|| {
-                let add = |one: &Contradiction<'_>| found.push(format!("{one:?}"));
+                let add = |one: Refutation<'_, '_>| found.push(format!("{one:?}"));
                 prove_in_chunks((size, at_once), &code, &elf, &sections, &cfi, add)
             });
             (sums, found)

@@ -4,6 +4,7 @@
 
 mod cfi_contradicts_code;
 mod inherited_error;
+mod register_contradicts_code;
 mod sframe_contradicts_code;
 mod wrong_frame_after_call;
 
@@ -19,11 +20,15 @@ pub(super) const RULES: &[&Rule] = &[
     &sframe_contradicts_code::RULE,
     &inherited_error::RULE,
     &cfi_contradicts_code::RULE,
+    &register_contradicts_code::RULE,
     &wrong_frame_after_call::RULE,
 ];
 
 /// The rule about rows of SFrame that the code contradicts.
 pub static SFRAME_CONTRADICTS_CODE: &Rule = &sframe_contradicts_code::RULE;
+
+/// The rule about registers that no row of SFrame has.
+pub(crate) static REGISTER_CONTRADICTS_CODE: &Rule = &register_contradicts_code::RULE;
 
 /// The rule about [call sites](crate::compare::call_sites).
 pub static WRONG_FRAME_AFTER_CALL: &Rule = &wrong_frame_after_call::RULE;

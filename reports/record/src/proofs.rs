@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::{counted, grouped, percent};
+use crate::value::is_zero;
 
-/// What is proven of a row. CFI's rules for other registers are not looked at.
+/// What is proven of a row. CFI's rules for other registers are refuted where they are wrong, and not proven.
 const PROVEN: &str = "CFA, RA and FP";
 
 /// Bytes of code by what the machine code proves about the CFA, the return address and the frame pointer of each witness.
@@ -18,6 +19,9 @@ pub struct Proofs {
     /// About CFI. Absent if it describes no code, or was not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cfi: Option<ProofBytes>,
+    /// The bytes of code at which CFI has a wrong rule for another register that functions keep for their callers.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub wrong_rules: u64,
 }
 
 /// Bytes of code that a witness describes, by what the machine code proves.
@@ -88,7 +92,10 @@ impl Proofs {
         let of = |name: &str, bytes: ProofBytes| format!("{name}: {}", bytes.sentence());
         let sframe = self.sframe.map(|bytes| of("SFrame", bytes));
         let cfi = self.cfi.map(|bytes| of(noun, bytes));
-        sframe.into_iter().chain(cfi).collect()
+        let bytes = counted(self.wrong_rules, "byte");
+        let rules = format!("{noun}: a rule for another callee-saved register wrong for {bytes}");
+        let rules = (self.wrong_rules > 0).then_some(rules);
+        sframe.into_iter().chain(cfi).chain(rules).collect()
     }
 }
 
@@ -103,6 +110,8 @@ impl ProofTotal {
                 sum.get_or_insert_default().add(more);
             }
         }
+        let rules = &mut self.proofs.wrong_rules;
+        *rules = rules.saturating_add(proofs.wrong_rules);
     }
 }
 
@@ -115,11 +124,15 @@ mod tests {
         let sframe = ProofBytes { proven: 2, refuted: 12, unknown: 16, unreached: 1_000 };
         let cfi = ProofBytes { proven: 1, ..ProofBytes::default() };
         assert_eq!(
-            Proofs { sframe: Some(sframe), cfi: Some(cfi) }.sentences("ORC"),
+            Proofs { sframe: Some(sframe), cfi: Some(cfi), wrong_rules: 0 }.sentences("ORC"),
             [
                 "SFrame: CFA, RA and FP proven right for 2 of 1,030 bytes (0.1 %), 12 wrong, 16 not determined by the code, 1,000 on no known path",
                 "ORC: CFA, RA and FP proven right for 1 of 1 byte (100.0 %)"
             ]
+        );
+        assert_eq!(
+            Proofs { wrong_rules: 1_700, ..Proofs::default() }.sentences("CFI"),
+            ["CFI: a rule for another callee-saved register wrong for 1,700 bytes"]
         );
     }
 }

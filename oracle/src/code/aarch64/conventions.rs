@@ -1,6 +1,7 @@
 //! The conventions of AArch64 (AAPCS64, ELF for the Arm 64-bit Architecture).
 
 use sframe_validator::elf::Relocation;
+use sframe_validator::unwind::Register;
 
 use crate::code::conventions::{Conventions, SignalReturn};
 use crate::code::effect::Effect;
@@ -8,6 +9,27 @@ use crate::code::relocation::RelocationTarget;
 
 pub(in crate::code) static CONVENTIONS: Conventions = Conventions {
     general_registers: 32,
+    // X19 to X28, and V8 to V15, of which the lower halves are kept (AAPCS64 6.1.1, 6.1.2).
+    callee_saved: &[
+        Register(19),
+        Register(20),
+        Register(21),
+        Register(22),
+        Register(23),
+        Register(24),
+        Register(25),
+        Register(26),
+        Register(27),
+        Register(28),
+        Register(72),
+        Register(73),
+        Register(74),
+        Register(75),
+        Register(76),
+        Register(77),
+        Register(78),
+        Register(79),
+    ],
     // There is none (AAPCS64 6.4.5.1).
     red_zone: 0,
     // Go keeps FP 8 bytes below SP (Go internal ABI, arm64 architecture).

@@ -2,7 +2,7 @@
 
 use disarm64_defn::{InsnClass, InsnOperandKind};
 
-use super::{Instruction, LR, SP};
+use super::{Instruction, LR, SP, vectors};
 use crate::code::effect::{Effect, Key, NO_REGISTER, RegisterNumber, SCRATCH, place};
 
 /// The register in which a system call returns its result.
@@ -225,7 +225,7 @@ impl Instruction {
         let is_whole = !is_vector && scale == 3;
         effects.extend(match (is_load, is_vector) {
             _ if is_prefetch => None,
-            (true, true) => None,
+            (true, true) => vectors::load(rt, rn, offset),
             (true, false) if is_whole && rt != SP => {
                 Some(Effect::Load { to: rt, base: rn, offset })
             }
@@ -234,7 +234,11 @@ impl Instruction {
             }
             (true, false) => Some(Self::clobber(rt)),
             (false, _) => {
-                let from = if is_whole { Self::source(rt) } else { NO_REGISTER };
+                let from = match is_vector {
+                    true => vectors::stored(rt, scale),
+                    false if is_whole => Self::source(rt),
+                    false => NO_REGISTER,
+                };
                 Some(Effect::Store { from, base: rn, offset, size: 1 << scale })
             }
         });
@@ -245,7 +249,10 @@ impl Instruction {
     fn access_by_register(&self) -> Option<Effect> {
         let (rt, is_vector, size) = (self.rd(), self.bit(26), self.field(30, 2));
         let kind = self.field(22, 2);
-        if is_vector || size == 3 && kind == 2 {
+        if is_vector {
+            return if self.bit(22) { vectors::load_anything(rt) } else { None };
+        }
+        if size == 3 && kind == 2 {
             return None;
         }
         if kind == 0 {
@@ -277,7 +284,10 @@ impl Instruction {
         effects.extend((after == 0).then_some(Effect::Copy { to: rn, from: rn, plus: before }));
         let is_whole = !is_vector && scale == 3;
         match self.bit(22) {
-            true if is_vector => {}
+            true if is_vector => {
+                effects.extend(vectors::load(first, rn, offset));
+                effects.extend(vectors::load(second, rn, other));
+            }
             true if is_whole => {
                 // The first register may be the base.
                 effects.push(Effect::Load { to: SCRATCH, base: rn, offset });
@@ -288,8 +298,10 @@ impl Instruction {
             }
             true => effects.extend([Self::clobber(first), Self::clobber(second)]),
             false => {
-                let from = |register: RegisterNumber| {
-                    if is_whole { Self::source(register) } else { NO_REGISTER }
+                let from = |register: RegisterNumber| match is_vector {
+                    true => vectors::stored(register, scale),
+                    false if is_whole => Self::source(register),
+                    false => NO_REGISTER,
                 };
                 let size = 1 << scale;
                 effects.push(Effect::Store { from: from(first), base: rn, offset, size });
@@ -303,6 +315,8 @@ impl Instruction {
     fn access_vectors(&self, effects: &mut Vec<Effect>) {
         if !self.bit(22) {
             effects.push(Effect::Store { from: NO_REGISTER, base: self.rn(), offset: 0, size: 64 });
+        } else {
+            self.write_vectors(effects);
         }
         if matches!(self.class, InsnClass::ASISDLSEP | InsnClass::ASISDLSOP) {
             effects.push(Effect::Clobber(1 << self.rn()));
@@ -327,6 +341,7 @@ impl Instruction {
             return;
         }
         effects.push(Effect::Forget);
+        self.write_vectors(effects);
         for operand in self.operands {
             match operand.kind {
                 InsnOperandKind::Rd | InsnOperandKind::Rt => effects.push(Self::clobber(self.rd())),

@@ -1,7 +1,7 @@
 //! The conventions of AMD64 (AMD64 psABI).
 
 use sframe_validator::elf::Relocation;
-use sframe_validator::unwind::CodeAddress;
+use sframe_validator::unwind::{CodeAddress, Register};
 
 use crate::code::conventions::{Conventions, SignalReturn};
 use crate::code::effect::{Effect, NO_REGISTER};
@@ -10,6 +10,8 @@ use crate::code::relocation::{FIELD, RelocationTarget};
 
 pub(in crate::code) static CONVENTIONS: Conventions = Conventions {
     general_registers: 16,
+    // RBX, R12 to R15 (psABI 3.2.1).
+    callee_saved: &[Register(3), Register(12), Register(13), Register(14), Register(15)],
     // psABI 3.2.2.
     red_zone: 128,
     lowest_caller_fp: 0,

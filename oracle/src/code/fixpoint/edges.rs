@@ -50,6 +50,7 @@ impl<'c, C: FileContext<'c>> Round<'_, 'c, C> {
             self.discovery.undecoded.push(to);
         } else if self.is_tail_call(state) {
             self.analysis.tail_calls.insert(to);
+            self.analysis.leave(state);
         } else if state.has_frame(self.analysis.abi) {
             self.discovery.fragments.push(to);
         }
@@ -68,7 +69,9 @@ impl<'c, C: FileContext<'c>> Round<'_, 'c, C> {
         self.progress.leave_unfinished(from);
         if !targets.is_empty() {
             self.progress.unknown_jumps.remove(&jump);
-        } else if !self.is_indirect_tail_call(target, state) {
+        } else if self.is_indirect_tail_call(target, state) {
+            self.analysis.leave(state);
+        } else {
             self.progress.unknown_jumps.insert(jump);
         }
         for to in targets {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::{Analysis, Progress, fall_through};
 use crate::code::block::Block;
 use crate::code::effect::{ControlFlow, Effect, RegisterSet};
-use crate::code::judgement::WatchedRegisters;
 use crate::code::state::AbstractState;
 use crate::code::step::{NO_INDEX, Step};
 
@@ -60,7 +59,6 @@ impl Analysis<'_> {
         V: FnMut(u64, u64, &AbstractState),
     {
         let after = self.order.partition_point(|(address, _)| *address <= range.start);
-        let is_viewed = observer.watched == WatchedRegisters::viewed(self.abi).0;
         let mut done = range.start;
         for index in after.saturating_sub(1)..self.order.len() {
             let Some((address, block)) = self.order.get(index).copied() else { return };
@@ -68,7 +66,7 @@ impl Analysis<'_> {
                 return;
             }
             let range = done..range.end;
-            let steady = self.block(block).filter(|block| is_viewed && block.is_steady);
+            let steady = self.block(block).filter(|block| !block.changes.meet(observer.watched));
             done = match steady {
                 Some(steady) => self.visit_steady(block, steady, range, observer),
                 None => self.visit_block(block, range, observer),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Analysis, Progress, fall_through};
 use crate::code::block::Block;
 use crate::code::context::{Entry, EntryKind, FileContext};
-use crate::code::effect::{Condition, ControlFlow};
+use crate::code::effect::{Condition, ControlFlow, RegisterSet};
 use crate::code::state::AbstractState;
 use crate::code::step::{NO_INDEX, Step};
 use crate::code::value::PackedValue;
@@ -104,6 +104,7 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
         self.progress.unfinished.clear();
         self.progress.unknown_jumps.clear();
         self.progress.has_unusual_entry = false;
+        self.analysis.restored = None;
         for Entry { address, kind } in self.progress.entries.clone() {
             let graph = &self.analysis.graph;
             let step = graph.step_at(address).and_then(|step| graph.step(step));
@@ -166,9 +167,12 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
         let slots = state.stack.clone();
         let mut cursor = Cursor { block: number, at: first, sp: PackedValue::UNKNOWN };
         self.execute_from(&mut cursor, &mut state);
-        let is_steady = !state.has_written_frame() && state.stack.is_like(&slots);
+        let in_stack = match state.stack.is_like(&slots) {
+            true => RegisterSet::default(),
+            false => RegisterSet::FRAME,
+        };
         if let Some(block) = self.analysis.block_mut(number) {
-            (block.last, block.is_steady) = (cursor.at, is_steady);
+            (block.last, block.changes) = (cursor.at, state.written().with(in_stack));
         }
     }
 
@@ -218,7 +222,8 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
                     let target = state.get(register);
                     return self.follow_indirect_jump(cursor.block, (cursor.at, target), state);
                 }
-                ControlFlow::Return | ControlFlow::Stop => return,
+                ControlFlow::Return => return self.analysis.leave(state),
+                ControlFlow::Stop => return,
             };
             let Some(next) = self.analysis.graph.step(last.following) else {
                 // Control goes on in the next function, unless the last call does not return.

@@ -1,7 +1,7 @@
 //! Transfer functions: what effects, and the conditions of branches, do to an abstract state.
 
 use super::{AbstractState, Compared};
-use crate::code::effect::{Condition, Effect, NO_REGISTER, RegisterNumber, RegisterSet};
+use crate::code::effect::{Condition, Effect, NO_REGISTER, RegisterNumber, RegisterSet, SCRATCH};
 use crate::code::jump_table::JumpTables;
 use crate::code::value::{AbstractValue, Base, BasedAddress, PackedValue, ScaledIndex};
 
@@ -27,11 +27,10 @@ impl AbstractState {
     /// Applies the transfer function of an effect.
     pub(in crate::code) fn apply(&mut self, effect: Effect, tables: &mut JumpTables) {
         match effect {
+            // An instruction that loads several registers holds the content of a slot there.
+            Effect::Copy { to, from: SCRATCH, plus: 0 } => self.load(to, self.packed(SCRATCH)),
             Effect::Copy { to, from, plus } => {
-                let value = self.packed(from).plus(i64::from(plus));
-                // This is known of the register alone.
-                let is_elsewhere = value == PackedValue::OVERWRITTEN && to != from;
-                self.put(to, if is_elsewhere { PackedValue::UNKNOWN } else { value });
+                self.put(to, self.packed(from).plus(i64::from(plus)));
             }
             Effect::Constant { to, value } => self.set(to, AbstractValue::Constant(value)),
             Effect::Clobber(set) => self.clobber(set),
@@ -147,6 +146,7 @@ impl AbstractState {
 
     fn clobber(&mut self, set: u32) {
         let set = RegisterSet::of_set(set);
+        let mut kept = set.and(self.frame.with(self.kept.and(self.known)));
         let mut rest = set.and(self.known);
         while let Some(register) = rest.pop() {
             if let Some(known) = self.registers.get_mut(usize::from(register)) {
@@ -158,8 +158,7 @@ impl AbstractState {
         if self.in_comparison.meet(set) {
             self.compare(Compared::Nothing);
         }
-        let mut frame = set.and(self.frame);
-        while let Some(register) = frame.pop() {
+        while let Some(register) = kept.pop() {
             self.put(register, PackedValue::UNKNOWN);
         }
     }

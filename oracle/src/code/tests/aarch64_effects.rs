@@ -2,7 +2,9 @@
 
 use super::effects::{copy, goes_on, store};
 use crate::code::aarch64::Aarch64;
-use crate::code::effect::{Decoder, Effect, Key, NO_REGISTER, RegisterNumber, SCRATCH};
+use crate::code::effect::{
+    Decoder, Effect, FIRST_VECTOR as D8, Key, NO_REGISTER, RegisterNumber, SCRATCH,
+};
 
 const fn element(
     to: RegisterNumber,
@@ -13,6 +15,12 @@ const fn element(
 ) -> Effect {
     Effect::Element { to, base, offset: 0, index, scale: size, size, signed }
 }
+
+/// D8 gets what may be its entry value.
+const ANYTHING: Effect = Effect::Load { to: D8, base: 31, offset: 1 };
+
+/// D8 gets another value.
+const OVERWRITTEN: Effect = Effect::Copy { to: D8, from: NO_REGISTER, plus: 0 };
 
 /// Instructions at 0x1000, and what they do: which registers and bytes they read and write is from the manual, and how
 /// much of it is followed is our choice. What is not followed becomes unknown.
@@ -217,15 +225,15 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // strh w1, [x2, #2]
     (0x7900_0441, &[store(NO_REGISTER, 2, 2, 2)]),
     // str d8, [sp, #8]
-    (0xfd00_07e8, &[store(NO_REGISTER, 31, 8, 8)]),
+    (0xfd00_07e8, &[store(D8, 31, 8, 8)]),
     // str q8, [sp, #16]
     (0x3d80_07e8, &[store(NO_REGISTER, 31, 16, 16)]),
     // str s8, [sp, #4]
     (0xbd00_07e8, &[store(NO_REGISTER, 31, 4, 4)]),
     // ldr d8, [sp, #8]
-    (0xfd40_07e8, &[]),
+    (0xfd40_07e8, &[Effect::Load { to: D8, base: 31, offset: 8 }]),
     // ldr d8, [sp], #16
-    (0xfc41_07e8, &[copy(31, 31, 16)]),
+    (0xfc41_07e8, &[Effect::Load { to: D8, base: 31, offset: 0 }, copy(31, 31, 16)]),
     // ldr x1, [x2, x3, lsl #3]
     (0xf863_7841, &[element(1, 2, 3, 8, false)]),
     // ldr x1, [x2, x3]
@@ -257,7 +265,7 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // stp w1, w2, [x3, #8]
     (0x2901_0861, &[store(NO_REGISTER, 3, 8, 4), store(NO_REGISTER, 3, 12, 4)]),
     // stp d8, d9, [sp, #16]
-    (0x6d01_27e8, &[store(NO_REGISTER, 31, 16, 8), store(NO_REGISTER, 31, 24, 8)]),
+    (0x6d01_27e8, &[store(D8, 31, 16, 8), store(D8 + 1, 31, 24, 8)]),
     // stp q8, q9, [sp, #32]
     (0xad01_27e8, &[store(NO_REGISTER, 31, 32, 16), store(NO_REGISTER, 31, 48, 16)]),
     // ldp x29, x30, [sp], #32
@@ -291,9 +299,49 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // ldp w1, w2, [x3]
     (0x2940_0861, &[Effect::Clobber(1 << 1), Effect::Clobber(1 << 2)]),
     // ldp d8, d9, [sp], #16
-    (0x6cc1_27e8, &[copy(31, 31, 16)]),
+    (
+        0x6cc1_27e8,
+        &[
+            Effect::Load { to: D8, base: 31, offset: 0 },
+            Effect::Load { to: D8 + 1, base: 31, offset: 8 },
+            copy(31, 31, 16),
+        ],
+    ),
     // ldpsw x1, x2, [x3]
     (0x6940_0861, &[Effect::Clobber(1 << 1), Effect::Clobber(1 << 2)]),
+    // ldr q8, [sp, #16]: its lower half comes first in memory
+    (0x3dc0_07e8, &[Effect::Load { to: D8, base: 31, offset: 16 }]),
+    // ldr d0, [sp, #8]: functions need not keep D0
+    (0xfd40_07e0, &[]),
+    // ldr d8, [x1, x2]
+    (0xfc62_6828, &[ANYTHING]),
+    // ldr d9, 0x1020
+    (0x5c00_0109, &[Effect::Forget, Effect::Copy { to: D8 + 1, from: NO_REGISTER, plus: 0 }]),
+    // ld1 {v14.1d-v17.1d}, [sp], #32: of four registers, the first two are kept
+    (
+        0x0cdf_2fee,
+        &[
+            Effect::Load { to: D8 + 6, base: 31, offset: 1 },
+            Effect::Load { to: D8 + 7, base: 31, offset: 1 },
+            Effect::Clobber(1 << 31),
+        ],
+    ),
+    // fadd d8, d0, d1
+    (0x1e61_2808, &[Effect::Forget, OVERWRITTEN]),
+    // fadd v8.2d, v0.2d, v1.2d
+    (0x4e61_d408, &[Effect::Forget, OVERWRITTEN]),
+    // movi v15.2d, #0
+    (0x6f00_e40f, &[Effect::Forget, Effect::Copy { to: D8 + 7, from: NO_REGISTER, plus: 0 }]),
+    // fmov d8, x1: it may have been saved there
+    (0x9e67_0028, &[Effect::Forget, ANYTHING]),
+    // fmov d8, d16
+    (0x1e60_4208, &[Effect::Forget, ANYTHING]),
+    // mov v8.16b, v16.16b
+    (0x4eb0_1e08, &[Effect::Forget, ANYTHING]),
+    // fmov x8, d0
+    (0x9e66_0008, &[Effect::Forget, Effect::Clobber(1 << 8)]),
+    // fcmp d8, d9
+    (0x1e69_2100, &[Effect::Forget]),
     // st1 {v0.16b}, [x1]
     (0x4c00_7020, &[store(NO_REGISTER, 1, 0, 64)]),
     // ld1 {v0.16b}, [x1]

@@ -2,6 +2,7 @@
 
 use sframe_validator::unwind::{CodeAddress, Frame};
 
+use super::registers::{self, WrongRules};
 use super::rows::Chunk;
 use super::{Contradiction, ProofSums, Proofs};
 use crate::code::{
@@ -18,6 +19,7 @@ use crate::witness::CodeRange;
 pub(super) struct Examined<'c> {
     pub(super) proofs: Proofs,
     pub(super) contradictions: Vec<Contradiction<'c>>,
+    pub(super) wrong_rules: Vec<WrongRules<'c>>,
 }
 
 /// Holds the rows about the functions of a chunk against their code.
@@ -49,6 +51,7 @@ impl<'c> Examined<'c> {
         let is_unreadable = first.is_some() && at_start == [None, None];
         if !is_unreadable && !is_entered_unusually(code, &mut function, at_start) {
             self.judge(&mut function, pieces);
+            registers::examine(&mut function, pieces, &mut self.wrong_rules);
         }
         workspace.recycle(function);
     }

@@ -124,8 +124,12 @@ fn a_stopped_process_stays_stopped() {
     wait_until("the process is not stopped", || state(pid).contains("stopped"));
     let run = program::run(&folder, &["walk", "--pid", &pid.to_string()]);
     assert!(run.text.starts_with(&format!("thread {pid}\n")), "{run:?}");
-    let state = state(pid);
-    assert!(state.contains("T (stopped)") && state.ends_with("TracerPid:\t0"), "{state}");
+    // A process that is left alone wakes up, and stops again.
+    let is_as_before = || {
+        let state = state(pid);
+        state.contains("T (stopped)") && state.ends_with("TracerPid:\t0")
+    };
+    wait_until("the process is not stopped again", is_as_before);
 }
 
 #[test]

@@ -6,7 +6,8 @@ use sframe_record::{ProofBytes, Proofs};
 /// The sums of the witnesses that describe any code.
 #[must_use]
 pub fn proofs(sums: &compare::Proofs) -> Proofs {
-    Proofs { sframe: bytes(&sums.sframe), cfi: bytes(&sums.cfi) }
+    let (sframe, cfi) = (bytes(&sums.sframe), bytes(&sums.cfi));
+    Proofs { sframe, cfi, wrong_rules: sums.wrong_rules }
 }
 
 fn bytes(sums: &compare::ProofSums) -> Option<ProofBytes> {

@@ -1,0 +1,82 @@
+//! The effects of AArch64 instructions on D8 to D15, the lower halves of V8 to V15, which functions keep for their callers
+//! (AAPCS64 6.1.2). What is in other vector registers does not matter for unwinding.
+
+use disarm64_defn::{InsnClass, InsnOperandKind};
+
+use super::{Instruction, SP};
+use crate::code::effect::{Effect, FIRST_VECTOR, NO_REGISTER, RegisterNumber};
+
+/// A distance from a base at which no register is saved, because it is not aligned.
+const NOWHERE: i32 = 1;
+
+/// The number of the register that stands for the lower half of a vector register; [`NO_REGISTER`] if it is not kept.
+pub(super) fn lower_half(register: RegisterNumber) -> RegisterNumber {
+    match register.checked_sub(8) {
+        Some(number @ 0..8) => FIRST_VECTOR.saturating_add(number),
+        _ => NO_REGISTER,
+    }
+}
+
+/// The effect of a load of a vector register, of which the lower half comes from `base + offset`.
+pub(super) fn load(register: RegisterNumber, base: RegisterNumber, offset: i32) -> Option<Effect> {
+    let to = lower_half(register);
+    (to != NO_REGISTER).then_some(Effect::Load { to, base, offset })
+}
+
+/// The effect of a load of a vector register whose lower half may come from any slot.
+pub(super) fn load_anything(register: RegisterNumber) -> Option<Effect> {
+    load(register, SP, NOWHERE)
+}
+
+/// The register whose value a store of `1 << scale` bytes of a vector register saves.
+pub(super) fn stored(register: RegisterNumber, scale: u32) -> RegisterNumber {
+    if scale == 3 { lower_half(register) } else { NO_REGISTER }
+}
+
+/// The effect of an instruction that computes the content of a vector register.
+fn overwrite(register: RegisterNumber) -> Option<Effect> {
+    let to = lower_half(register);
+    (to != NO_REGISTER).then_some(Effect::Copy { to, from: NO_REGISTER, plus: 0 })
+}
+
+impl Instruction {
+    /// The effects of loads of several vector registers, and of other instructions that write one.
+    pub(super) fn write_vectors(&self, effects: &mut Vec<Effect>) {
+        let Some(first) = self.operands.first() else { return };
+        let count: RegisterNumber = match first.kind {
+            InsnOperandKind::Fd
+            | InsnOperandKind::Sd
+            | InsnOperandKind::Vd
+            | InsnOperandKind::VdD1
+            | InsnOperandKind::Ed
+            | InsnOperandKind::SVE_Vd
+            | InsnOperandKind::SVE_Zd => 1,
+            InsnOperandKind::Ft if self.class == InsnClass::LOADLIT => 1,
+            InsnOperandKind::LVt
+            | InsnOperandKind::LVt_AL
+            | InsnOperandKind::LEt
+            | InsnOperandKind::SVE_Zt
+            | InsnOperandKind::SVE_ZtxN => 4,
+            _ => return,
+        };
+        let may_restore = count > 1 || self.is_vector_move();
+        for number in 0..count {
+            let register = self.rd().wrapping_add(number) & 31;
+            effects.extend(match may_restore {
+                true => load_anything(register),
+                false => overwrite(register),
+            });
+        }
+    }
+
+    /// Whether an instruction only moves a value from another register.
+    fn is_vector_move(&self) -> bool {
+        match self.class {
+            // `fmov`, `mov` of an element, `orr`, and `dup`.
+            InsnClass::FLOATDP1 => self.field(15, 6) == 0,
+            InsnClass::FLOAT2INT | InsnClass::ASIMDINS | InsnClass::ASISDONE => true,
+            InsnClass::ASIMDSAME => self.rn() == self.rm(),
+            _ => false,
+        }
+    }
+}
