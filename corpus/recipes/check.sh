@@ -15,6 +15,7 @@ check() {
 	(differences differences "$rebuilt/differences")
 	(differences wrong-cfi "$rebuilt/wrong-cfi")
 	(differences edges "$rebuilt/edges")
+	(differences registers "$rebuilt/registers")
 	find_stale "$rebuilt/golden/VERSIONS.tsv"
 	for name in gcc-12 2.40 2.44; do
 		[[ " ${stale[*]} " != *" $name "* ]] || different+=("$name: a released suite's toolchain is missing or has another version")
@@ -23,6 +24,7 @@ check() {
 	compare_files differences "$rebuilt"
 	compare_files wrong-cfi "$rebuilt"
 	compare_files edges "$rebuilt"
+	compare_files registers "$rebuilt"
 	compare_tables "$rebuilt/golden"
 	reread_skipped
 	rm -r "$rebuilt"
@@ -52,7 +54,7 @@ depends_on() {
 	golden/lld/*) echo llvm-23 2.47.50 ;;
 	golden/gold/*/v3-*) echo 2.47.50 ;;
 	golden/mold/*) echo mold 2.47.50 ;;
-	differences/* | wrong-cfi/* | edges/*) difference_depends_on "$1" ;;
+	differences/* | wrong-cfi/* | edges/* | registers/*) difference_depends_on "$1" ;;
 	esac
 	case $1 in *.readobj) echo llvm-23 ;; esac
 }
@@ -124,5 +126,5 @@ report() {
 		printf 'differs: %s\n' "${different[@]}" | sort -u
 		exit 1
 	fi
-	echo "golden, differences, wrong-cfi, edges: everything that could be rebuilt is as checked in"
+	echo "golden, differences, wrong-cfi, edges, registers: everything that could be rebuilt is as checked in"
 }

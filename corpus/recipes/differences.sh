@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2030,SC2031,SC2164 # sourced by ../build; each file is made in a subshell
 # shellcheck disable=SC2086 # a linker's arguments are a list of words
-# Builds the files from each minimal input in differences/, wrong-cfi/ and edges/, and records both tables.
+# Builds the files from each minimal input in differences/, wrong-cfi/, edges/ and registers/, and records both tables.
 #
 # The head of NAME/input.s lists the files:
 #
@@ -14,7 +14,7 @@
 # Next to FILE is STEM.txt: the commands, the instructions, and the output of GNU objdump and readelf for the two
 # sections.
 
-# differences FOLDER OUT: rebuilds the files of differences/, wrong-cfi/ or edges/.
+# differences FOLDER OUT: rebuilds the files of one of these folders.
 differences() {
 	local folder=$1 out=$2 input
 	fetch_available

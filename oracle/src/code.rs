@@ -96,7 +96,7 @@ mod workspace;
 pub use amd64::instruction_length as amd64_instruction_length;
 pub use budget::LARGEST_FUNCTION;
 pub use function::Function;
-pub(crate) use judgement::{FrameView, WatchedRegisters};
+pub(crate) use judgement::{CalleeSavedView, FrameView, WatchedRegisters};
 pub use judgement::{Judgement, KnownFacts, ProvenRow, Truth};
 pub use program::Program;
 pub use workspace::Workspace;

@@ -26,8 +26,8 @@ pub(crate) struct RegisterRow {
 /// The rows of a function for some registers, in the order of their addresses, without gaps or overlaps. An instruction that
 /// cannot be read or executed ends them.
 #[derive(Debug)]
-pub(crate) struct RegisterRows<'c, 'r> {
-    registers: &'r [Register],
+pub(crate) struct RegisterRows<'c> {
+    registers: &'static [Register],
     function: Fde<'c>,
     instructions: Instructions<'c>,
     /// The rules after the CIE's instructions.
@@ -42,7 +42,7 @@ pub(crate) struct RegisterRows<'c, 'r> {
 
 impl<'c> Fde<'c> {
     /// The rows of the function for `registers`.
-    pub(crate) fn register_rows<'r>(&self, registers: &'r [Register]) -> RegisterRows<'c, 'r> {
+    pub(crate) fn register_rows(&self, registers: &'static [Register]) -> RegisterRows<'c> {
         let rules = vec![Recovery::Unchanged; registers.len()];
         let start = self.start().address;
         let mut rows = RegisterRows {
@@ -64,7 +64,7 @@ impl<'c> Fde<'c> {
     }
 }
 
-impl RegisterRows<'_, '_> {
+impl RegisterRows<'_> {
     /// The row that was read last; at first, one without bytes.
     pub(crate) const fn row(&self) -> &RegisterRow {
         &self.row

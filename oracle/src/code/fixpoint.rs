@@ -145,6 +145,11 @@ impl<'c> Analysis<'c> {
         self.tail_calls.contains(&address)
     }
 
+    /// Whether the function writes any of `registers`.
+    pub(super) fn writes(&self, registers: RegisterSet) -> bool {
+        self.blocks.iter().flatten().any(|block| block.changes.meet(registers))
+    }
+
     /// The kept registers that the function is known to restore.
     pub(super) fn restored(&self) -> RegisterSet {
         self.restored.unwrap_or_default()

@@ -59,6 +59,13 @@ impl<'e> Function<'e> {
         Machine::of(self.abi).map_or(&[], |machine| machine.conventions().callee_saved)
     }
 
+    /// Whether the function writes any of `registers`.
+    pub(crate) fn writes(&self, registers: &[Register]) -> bool {
+        let of = |register: &Register| RegisterSet::of(number(*register));
+        let all = registers.iter().map(of).fold(RegisterSet::default(), RegisterSet::with);
+        self.analyses.iter().any(|analysis| analysis.writes(all))
+    }
+
     /// Whether the function restores a register wherever it is known to be left.
     pub(crate) fn restores(&self, register: Register) -> bool {
         let this = RegisterSet::of(number(register));

@@ -95,6 +95,13 @@ pub(crate) struct FrameView {
     stack: AbstractStack,
 }
 
+/// The registers that functions keep for their callers: those that hold their entry values, and those that certainly do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CalleeSavedView {
+    restored: RegisterSet,
+    overwritten: RegisterSet,
+}
+
 /// The registers on which the judgement about some rows depends, and the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WatchedRegisters(pub(super) RegisterSet);
@@ -149,6 +156,14 @@ impl KnownFacts<'_> {
         let of = |register: Register| self.state.packed(number(register));
         let registers = [of(self.abi.sp()), of(self.abi.fp()), of(self.abi.ra())];
         FrameView { registers, stack: self.state.stack.clone() }
+    }
+
+    /// What is known about the registers that functions keep for their callers; `None` if one has another known value.
+    pub(crate) fn callee_saved(&self) -> Option<CalleeSavedView> {
+        let (restored, overwritten) = (self.state.restored(), self.state.overwritten());
+        let others = self.state.known_callee_saved().without(restored).without(overwritten);
+        let is_complete = others == RegisterSet::default();
+        is_complete.then_some(CalleeSavedView { restored, overwritten })
     }
 
     /// Whether the judgement about a row that depends on nothing else is the one where the view was taken.
@@ -282,19 +297,34 @@ impl KnownFacts<'_> {
         }
     }
 
-    /// Whether the rule for a register is what the code says, in a row with this CFA. Where the CFA itself is not right, nothing is
-    /// said about rules that count from it.
-    pub(crate) fn judge_rule(&self, register: Register, rule: Recovery, cfa: Cfa) -> Truth {
-        let counts_from_cfa = matches!(rule, Recovery::AtCfa(_) | Recovery::CfaOffset(_));
-        if self.state.is_doubtful || counts_from_cfa && self.cfa(cfa) != AbstractValue::CFA {
-            return Truth::Unknown;
-        }
-        match self.recovered(register, rule, 0) {
-            Recovered::Value(AbstractValue::Entry(found)) if found == number(register) => {
-                Truth::Proven
+    /// Whether a CFA is the true one.
+    pub(crate) fn is_cfa(&self, cfa: Cfa) -> bool {
+        self.cfa(cfa) == AbstractValue::CFA
+    }
+
+    /// Whether the rule for a callee-saved register is wrong, in a row whose CFA is the true one if `is_cfa_right`. Where it is not,
+    /// nothing is said about rules that count from it.
+    pub(crate) fn refutes(&self, register: Register, rule: Recovery, is_cfa_right: bool) -> bool {
+        let own = AbstractValue::Entry(number(register));
+        let is_right = match rule {
+            Recovery::Unchanged => {
+                let value = self.state.packed(number(register));
+                value.is_unknown() || value == own.into()
             }
-            other => other.truth(),
-        }
+            Recovery::AtCfa(_) | Recovery::CfaOffset(_) if !is_cfa_right => true,
+            Recovery::AtCfa(offset) => i32::try_from(offset).is_ok_and(|offset| {
+                let slot = PackedValue::from(AbstractValue::cfa(offset));
+                self.state.stack.load(slot) == own.into() && self.state.protects(slot)
+            }),
+            _ => false,
+        };
+        !is_right
+            && !self.state.is_doubtful
+            && match self.recovered(register, rule, 0) {
+                Recovered::Value(value) => value != own,
+                Recovered::Something => false,
+                Recovered::SomethingElse => true,
+            }
     }
 
     fn get(&self, register: Register) -> AbstractValue {

@@ -5,7 +5,9 @@ mod transfer;
 use sframe_validator::Abi;
 
 use super::conventions::{Conventions, SignalReturn};
-use super::effect::{FIRST_VECTOR, KEYS, NO_REGISTER, REGISTERS, RegisterNumber, RegisterSet};
+use super::effect::{
+    Effect, FIRST_VECTOR, KEYS, NO_REGISTER, REGISTERS, RegisterNumber, RegisterSet,
+};
 use super::stack::AbstractStack;
 use super::value::{AbstractValue, Base, BasedAddress, PackedValue};
 
@@ -73,7 +75,8 @@ impl AbstractState {
         let (mut registers, mut known) =
             ([PackedValue::UNKNOWN; REGISTERS], RegisterSet::default());
         let callee_saved = conventions.callee_saved.iter().map(|register| number(*register));
-        for number in (0..conventions.general_registers).chain(callee_saved.clone()) {
+        let vectors = callee_saved.clone().filter(|number| *number >= FIRST_VECTOR);
+        for number in (0..conventions.general_registers).chain(vectors) {
             if let Some(value) = registers.get_mut(usize::from(number)) {
                 *value = AbstractValue::Entry(number).into();
                 known = known.with(RegisterSet::of(number));
@@ -264,6 +267,31 @@ impl AbstractState {
     /// The registers that were written in the block, even with what they held before.
     pub(super) const fn written(&self) -> RegisterSet {
         self.written
+    }
+
+    /// Whether an effect may change what is known of `watched` registers, and of the stack if that is watched. What else a register
+    /// holds once it is overwritten does not matter, if only callee-saved ones other than FP and RA are.
+    pub(super) fn may_change(&self, effect: &Effect, watched: RegisterSet) -> bool {
+        let may_restore = match *effect {
+            Effect::Load { .. } => true,
+            Effect::Copy { to, from, plus } => self.is_own(to, self.packed(from)) && plus == 0,
+            _ => false,
+        };
+        let settled = match may_restore || watched == RegisterSet::ALL {
+            true => RegisterSet::default(),
+            false => self.kept.without(self.frame).and(self.overwritten),
+        };
+        effect.changes().meet(watched.without(settled))
+    }
+
+    /// The kept registers that certainly do not hold their entry values.
+    pub(super) const fn overwritten(&self) -> RegisterSet {
+        self.overwritten
+    }
+
+    /// The kept registers with a known value, apart from FP and RA.
+    pub(super) const fn known_callee_saved(&self) -> RegisterSet {
+        self.kept.without(self.frame).and(self.known)
     }
 
     /// The kept registers that hold their entry values.

@@ -108,7 +108,7 @@ impl Analysis<'_> {
                 if effects.contains(&Effect::NamedByDirective) {
                     run.finish_apart(step, &state, observer);
                 }
-                if effects.iter().any(|effect| effect.changes().meet(observer.watched)) {
+                if effects.iter().any(|effect| state.may_change(effect, observer.watched)) {
                     run.finish(&state, observer);
                 }
                 state.apply_all(effects, &mut self.tables);

@@ -2,7 +2,7 @@
 
 use sframe_validator::unwind::{CodeAddress, Frame};
 
-use super::registers::{self, WrongRules};
+use super::registers::{Search, WrongRules};
 use super::rows::Chunk;
 use super::{Contradiction, ProofSums, Proofs};
 use crate::code::{
@@ -51,7 +51,6 @@ impl<'c> Examined<'c> {
         let is_unreadable = first.is_some() && at_start == [None, None];
         if !is_unreadable && !is_entered_unusually(code, &mut function, at_start) {
             self.judge(&mut function, pieces);
-            registers::examine(&mut function, pieces, &mut self.wrong_rules);
         }
         workspace.recycle(function);
     }
@@ -61,12 +60,15 @@ impl<'c> Examined<'c> {
         let range = function.range();
         let frames = pieces.iter().flat_map(|piece| <[_; 2]>::from(frames(piece))).flatten();
         let watched = frames.fold(function.viewed(), WatchedRegisters::with);
+        let is_viewed = watched == function.viewed();
+        let mut wrong_rules = std::mem::take(&mut self.wrong_rules);
+        let mut search = Search::new(function, &mut wrong_rules);
+        let watched = watched.with_registers(search.registers());
         let mut ends = pieces.iter().flat_map(|piece| [piece.start.address, piece.end]).peekable();
         let until = |start: u64| {
             while ends.next_if(|end| *end <= start).is_some() {}
             ends.peek().copied().unwrap_or(range.end)
         };
-        let is_viewed = watched == function.viewed();
         let mut rest = pieces;
         let before = self.contradictions.len();
         let mut judged: Option<(FrameView, Judged)> = None;
@@ -87,8 +89,12 @@ impl<'c> Examined<'c> {
                 }
             };
             // An instruction may end after the function, and another row may start in it.
-            self.instructions(piece, truths, from, to.min(piece.end), &facts);
+            let to = to.min(piece.end);
+            self.instructions(piece, truths, from, to, &facts);
+            search.run(piece, from, to, &facts);
         });
+        search.finish();
+        self.wrong_rules = wrong_rules;
         let found = self.contradictions.get_mut(before..).unwrap_or_default();
         let starts: Vec<u64> = found.iter().map(|found| found.start.address).collect();
         for (found, change) in found.iter_mut().zip(function.changes_before(&starts)) {

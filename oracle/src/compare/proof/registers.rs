@@ -1,10 +1,13 @@
 //! Holds the rules of CFI for registers that functions keep for their callers, and that SFrame does not carry, against the code.
 
+use core::ops::Range;
+
 use sframe_validator::unwind::{Cfa, CodeAddress, Recovery, Register};
 
 use crate::cfi::{Fde, RegisterRows};
-use crate::code::{Function, KnownFacts, Truth};
-use crate::compare::piece::{Piece, Stated};
+use crate::code::{CalleeSavedView, FrameView, Function, KnownFacts};
+use crate::compare::piece::Piece;
+use crate::witness::CodeRange;
 
 /// The maximum number of wrong rules of a function that are kept.
 const MOST_RULES: usize = 64;
@@ -38,142 +41,205 @@ pub struct WrongRules<'c> {
     pub bytes: u64,
 }
 
-/// Examines the rules of the functions of CFI in `pieces`, all of which are in `function`.
-pub(super) fn examine<'c>(
-    function: &mut Function<'_>,
-    pieces: &[Piece<'c>],
-    found: &mut Vec<WrongRules<'c>>,
-) {
-    let described = |piece: &Piece<'c>| piece.cfi.row().map(|stated| stated.function);
-    for pieces in pieces.chunk_by(|a, b| described(a) == described(b)) {
-        let Some(fde) = pieces.first().and_then(described) else { continue };
-        // ORC has no such rules, and the caller of a signal frame has its registers in the context. The rules of code in the middle of
-        // an entry would take as long as the entry.
-        let is_judged = fde.cfi().kind().is_some() && !fde.cie().signal;
-        if is_judged && function.contains(fde.start()) {
-            found.extend(examine_fde(function, fde, pieces));
+/// Registers, by bits: the first is that of the first register of a list.
+type Flags = u32;
+
+/// The flag of the register at an index, of which there are few.
+fn flag(index: usize) -> Flags {
+    u32::try_from(index).ok().and_then(|index| 1_u32.checked_shl(index)).unwrap_or_default()
+}
+
+/// The search for wrong rules in a function, whose instructions are passed in the order of addresses.
+pub(super) struct Search<'f, 'c> {
+    function: CodeRange,
+    registers: &'static [Register],
+    /// The registers that the function writes, and restores wherever it is left.
+    restored: Flags,
+    current: Option<Judged<'c>>,
+    found: &'f mut Vec<WrongRules<'c>>,
+}
+
+impl<'f, 'c> Search<'f, 'c> {
+    pub(super) fn new(
+        function: &Function<'_>,
+        found: &'f mut Vec<WrongRules<'c>>,
+    ) -> Search<'f, 'c> {
+        let registers = function.callee_saved();
+        let restored = match function.writes(registers) {
+            true => flags(registers.iter().map(|register| function.restores(*register))),
+            false => 0,
+        };
+        Search { function: function.range(), registers, restored, current: None, found }
+    }
+
+    /// The registers that are looked at.
+    pub(super) const fn registers(&self) -> &'static [Register] {
+        self.registers
+    }
+
+    /// Judges the rules about instructions in a piece, before which the code says the same.
+    pub(super) fn run(&mut self, piece: &Piece<'c>, from: u64, to: u64, facts: &KnownFacts<'_>) {
+        let Some(stated) = piece.cfi.row() else { return };
+        if self.current.as_ref().is_none_or(|judged| judged.function != stated.function) {
+            self.close();
+            self.current = Some(Judged::new(stated.function, self.registers));
         }
-    }
-}
-
-/// Examines the rules of a function of CFI about `pieces`.
-fn examine_fde<'c>(
-    function: &mut Function<'_>,
-    fde: Fde<'c>,
-    pieces: &[Piece<'c>],
-) -> Option<WrongRules<'c>> {
-    let registers = function.callee_saved();
-    let has_rule = registers_with_rules(&fde, registers);
-    let is_judged: Vec<bool> = registers
-        .iter()
-        .zip(has_rule)
-        .map(|(register, has_rule)| has_rule || function.restores(*register))
-        .collect();
-    if !is_judged.contains(&true) {
-        return None;
-    }
-    let (first, last) = (pieces.first()?, pieces.last()?);
-    let watched = function.viewed().with_registers(registers);
-    let mut search = Search {
-        registers,
-        is_judged,
-        pieces,
-        rows: fde.register_rows(registers),
-        open: vec![None; registers.len()],
-        rules: Vec::new(),
-        bytes: 0,
-    };
-    let range = first.start.address..last.end;
-    let until = |_| last.end;
-    function.visit_runs(range, watched, until, |from, to, facts| search.run(from, to, &facts));
-    search.finish(fde)
-}
-
-/// Whether a function has any rule for each of `registers`.
-fn registers_with_rules(fde: &Fde<'_>, registers: &[Register]) -> Vec<bool> {
-    let mut has_rule = vec![false; registers.len()];
-    let mut rows = fde.register_rows(registers);
-    while let Some(row) = rows.next_row() {
-        for (has_rule, rule) in has_rule.iter_mut().zip(&row.rules) {
-            *has_rule |= *rule != Recovery::Unchanged;
+        // ORC has no such rules, and the caller of a signal frame has its registers in the context. The rules of code in the middle
+        // of an entry would take as long as the entry.
+        let fde = &stated.function;
+        let is_readable = fde.cfi().kind().is_some() && !fde.cie().signal;
+        let Some(judged) = self.current.as_mut().filter(|_| is_readable) else { return };
+        if fde.start() < self.function.start {
+            return;
         }
-    }
-    has_rule
-}
-
-/// The search for wrong rules of a function.
-struct Search<'s, 'c> {
-    registers: &'s [Register],
-    /// Whether the rules of each register are judged. One that the function may use for anything needs none.
-    is_judged: Vec<bool>,
-    pieces: &'s [Piece<'c>],
-    rows: RegisterRows<'c, 's>,
-    /// The wrong rule of each register that may go on.
-    open: Vec<Option<WrongRule>>,
-    rules: Vec<WrongRule>,
-    bytes: u64,
-}
-
-impl<'c> Search<'_, 'c> {
-    /// Judges the rules about a run of instructions, before which the code says the same.
-    fn run(&mut self, from: u64, to: u64, facts: &KnownFacts<'_>) {
         let mut place = from;
         while place < to {
-            let Some((cfa, end)) = self.advance(place) else { return };
-            let end = end.min(to);
-            if let Some(cfa) = cfa {
-                self.judge(place, end, cfa, facts);
-            }
+            let Some(end) = judged.advance(place) else { return };
+            judged.judge(self.registers, place..end.min(to), stated.frame.cfa, facts);
             place = end;
         }
     }
 
-    /// Moves to an address. Returns the CFA there, if a row has one, and the end of what is said there.
-    fn advance(&mut self, place: u64) -> Option<(Option<Cfa>, u64)> {
-        while let Some((_, rest)) = self.pieces.split_first().filter(|(it, _)| it.end <= place) {
-            self.pieces = rest;
-        }
+    /// Ends the search.
+    pub(super) fn finish(mut self) {
+        self.close();
+    }
+
+    /// Ends the search in a function of CFI.
+    fn close(&mut self) {
+        let judged = self.current.take();
+        self.found.extend(judged.and_then(|it| it.finish(self.registers, self.restored)));
+    }
+}
+
+fn flags(registers: impl Iterator<Item = bool>) -> Flags {
+    let set = registers.enumerate().filter(|(_, is_set)| *is_set);
+    set.fold(0, |flags, (index, _)| flags | flag(index))
+}
+
+/// The rules of a function of CFI.
+struct Judged<'c> {
+    function: Fde<'c>,
+    rows: RegisterRows<'c>,
+    /// The registers with a rule in the rows that were read.
+    with_rules: Flags,
+    /// What was judged last, unless the row has changed since.
+    last: Option<Last>,
+    /// The wrong rule of each register that may go on.
+    open: Vec<Option<WrongRule>>,
+    rules: Vec<WrongRule>,
+}
+
+/// What the judgement about rules depends on, and the rules that are wrong.
+struct Last {
+    cfa: Cfa,
+    frame: FrameView,
+    registers: CalleeSavedView,
+    wrong: Flags,
+}
+
+impl<'c> Judged<'c> {
+    fn new(function: Fde<'c>, registers: &'static [Register]) -> Judged<'c> {
+        let rows = function.register_rows(registers);
+        let (open, rules) = (vec![None; registers.len()], Vec::new());
+        Judged { function, rows, with_rules: 0, last: None, open, rules }
+    }
+
+    /// Moves to an address. Returns the end of the row there.
+    fn advance(&mut self, place: u64) -> Option<u64> {
         while self.rows.row().end <= place {
-            self.rows.next_row()?;
+            self.next_row()?;
         }
-        let piece = self.pieces.first()?;
-        if piece.start.address > place {
-            return Some((None, piece.start.address));
-        }
-        let cfa = piece.cfi.row().map(|Stated { frame, .. }| frame.cfa);
-        Some((cfa, piece.end.min(self.rows.row().end)))
+        Some(self.rows.row().end)
+    }
+
+    fn next_row(&mut self) -> Option<()> {
+        let row = self.rows.next_row()?;
+        self.with_rules |= flags(row.rules.iter().map(|rule| *rule != Recovery::Unchanged));
+        self.last = None;
+        Some(())
     }
 
     /// Judges the rules at some addresses.
-    fn judge(&mut self, start: u64, end: u64, cfa: Cfa, facts: &KnownFacts<'_>) {
-        let rules = self.registers.iter().zip(&self.rows.row().rules);
-        let mut is_wrong = false;
-        for ((register, rule), (open, is_judged)) in
-            rules.zip(self.open.iter_mut().zip(&self.is_judged))
-        {
-            if !is_judged || facts.judge_rule(*register, *rule, cfa) != Truth::Refuted {
-                continue;
-            }
-            is_wrong = true;
+    fn judge(
+        &mut self,
+        registers: &[Register],
+        range: Range<u64>,
+        cfa: Cfa,
+        facts: &KnownFacts<'_>,
+    ) {
+        let view = facts.callee_saved();
+        let is_known = |last: &&Last| {
+            last.cfa == cfa && Some(last.registers) == view && facts.look_like(&last.frame)
+        };
+        let known = self.last.as_ref().filter(is_known).map(|last| last.wrong);
+        let wrong = known.unwrap_or_else(|| {
+            let rules = &self.rows.row().rules;
+            let is_cfa_right = facts.is_cfa(cfa);
+            let is_wrong = |(register, rule): (&Register, &Recovery)| {
+                facts.refutes(*register, *rule, is_cfa_right)
+            };
+            let wrong = flags(registers.iter().zip(rules).map(is_wrong));
+            let is_plain =
+                |rule: &Recovery| matches!(rule, Recovery::Unchanged | Recovery::AtCfa(_));
+            let view = view.filter(|_| rules.iter().all(is_plain));
+            self.last = view.map(|view| Last { cfa, frame: facts.view(), registers: view, wrong });
+            wrong
+        });
+        if wrong != 0 {
+            self.add(registers, wrong, range, facts);
+        }
+    }
+
+    /// Adds the rules that are wrong at some addresses.
+    fn add(
+        &mut self,
+        registers: &[Register],
+        wrong: Flags,
+        Range { start, end }: Range<u64>,
+        facts: &KnownFacts<'_>,
+    ) {
+        let rules = registers.iter().zip(&self.rows.row().rules).zip(&mut self.open).enumerate();
+        for (_, ((register, rule), open)) in rules.filter(|(index, _)| wrong & flag(*index) != 0) {
             match open {
                 Some(last) if last.end == start && last.rule == *rule => last.end = end,
                 _ => {
-                    let (register, rule) = (*register, *rule);
-                    let truth = facts.recovery(register);
-                    let wrong = WrongRule { start, end, register, rule, truth };
+                    let (register, rule, truth) = (*register, *rule, facts.recovery(*register));
+                    let next = WrongRule { start, end, register, rule, truth };
                     let has_room = self.rules.len() < MOST_RULES;
-                    self.rules.extend(open.replace(wrong).filter(|_| has_room));
+                    self.rules.extend(open.replace(next).filter(|_| has_room));
                 }
             }
         }
-        self.bytes =
-            self.bytes.saturating_add(if is_wrong { end.saturating_sub(start) } else { 0 });
     }
 
-    fn finish(mut self, function: Fde<'c>) -> Option<WrongRules<'c>> {
-        self.rules.extend(self.open.into_iter().flatten());
-        self.rules.sort_by_key(|rule| (rule.start, rule.register));
-        let start = CodeAddress { address: self.rules.first()?.start, ..function.start() };
-        Some(WrongRules { function, start, rules: self.rules, bytes: self.bytes })
+    /// The wrong rules. A register that the function may use for anything, and that has no rule anywhere, needs none.
+    fn finish(mut self, registers: &[Register], restored: Flags) -> Option<WrongRules<'c>> {
+        self.rules.extend(self.open.iter_mut().filter_map(Option::take));
+        if self.rules.is_empty() {
+            return None;
+        }
+        while self.next_row().is_some() {}
+        let judged = restored | self.with_rules;
+        let is_judged = |rule: &WrongRule| {
+            let index = registers.iter().position(|register| *register == rule.register);
+            index.is_some_and(|index| judged & flag(index) != 0)
+        };
+        let Judged { function, mut rules, .. } = self;
+        rules.retain(is_judged);
+        rules.sort_by_key(|rule| (rule.start, rule.register));
+        let start = CodeAddress { address: rules.first()?.start, ..function.start() };
+        let bytes = covered(&rules);
+        Some(WrongRules { function, start, rules, bytes })
     }
+}
+
+/// The number of bytes at which at least one of some rules, which are ordered by their starts, is wrong.
+fn covered(rules: &[WrongRule]) -> u64 {
+    let (mut bytes, mut done) = (0_u64, 0);
+    for rule in rules {
+        bytes = bytes.saturating_add(rule.end.saturating_sub(rule.start.max(done)));
+        done = done.max(rule.end);
+    }
+    bytes
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use sframe_corpus::folder;
+use sframe_corpus::{folder, tools};
 
 use super::cores::{build, core_by_gdb, has_tools};
 use super::live::Running;
@@ -30,6 +30,9 @@ struct Stripped {
 impl Stripped {
     /// `options` are the compiler's, `packing` those of objcopy for the debug file.
     fn new(folder: &Path, options: &[&str], packing: &[&str]) -> Option<Stripped> {
+        if !["objcopy", "readelf"].into_iter().all(tools::is_installed) {
+            return None;
+        }
         let options = [OPTIONS.as_slice(), options].concat();
         let program = build(folder, "2.44", &options)?;
         let debug = folder.join("stacks.debug");

@@ -50,7 +50,9 @@ impl<'p> Page<'p> {
         }
         let folder = tools::consumers();
         if folder.join(name).exists() {
-            return Some(folder);
+            // A Python program asks mold.
+            let can_run = !name.starts_with("mold") || tools::is_installed("python3");
+            return can_run.then_some(folder);
         }
         tools::missing(name, &format!("corpus/consumers/build {name}"));
         None
