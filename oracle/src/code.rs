@@ -95,7 +95,9 @@ mod workspace;
 
 pub use amd64::instruction_length as amd64_instruction_length;
 pub use budget::LARGEST_FUNCTION;
-pub use function::Function;
+pub use context::EntryKind;
+pub use fixpoint::Arrival;
+pub use function::{Function, WayStep};
 pub(crate) use judgement::{CalleeSavedView, FrameView, WatchedRegisters};
 pub use judgement::{Judgement, KnownFacts, ProvenRow, Truth};
 pub use program::Program;

@@ -63,7 +63,9 @@ pub use look_up::look_up;
 pub use parallel::compare;
 pub(crate) use parallel::compare_file;
 pub use piece::Stated;
-pub use proof::{Contradiction, ProofSums, Proofs, Refutation, WrongRule, WrongRules, prove};
+pub use proof::{
+    Contradiction, ProofSums, Proofs, Refutation, WrongRule, WrongRules, prove, wrong_rules,
+};
 pub use range::Range;
 pub use ruling::{Arbiter, Reason, RuledRange, Ruling, Unproven, Wrong};
 pub(crate) use sink::Sink;

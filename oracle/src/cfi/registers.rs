@@ -26,8 +26,8 @@ pub(crate) struct RegisterRow {
 /// The rows of a function for some registers, in the order of their addresses, without gaps or overlaps. An instruction that
 /// cannot be read or executed ends them.
 #[derive(Debug)]
-pub(crate) struct RegisterRows<'c> {
-    registers: &'static [Register],
+pub(crate) struct RegisterRows<'c, 'r> {
+    registers: &'r [Register],
     function: Fde<'c>,
     instructions: Instructions<'c>,
     /// The rules after the CIE's instructions.
@@ -42,7 +42,7 @@ pub(crate) struct RegisterRows<'c> {
 
 impl<'c> Fde<'c> {
     /// The rows of the function for `registers`.
-    pub(crate) fn register_rows(&self, registers: &'static [Register]) -> RegisterRows<'c> {
+    pub(crate) fn register_rows<'r>(&self, registers: &'r [Register]) -> RegisterRows<'c, 'r> {
         let rules = vec![Recovery::Unchanged; registers.len()];
         let start = self.start().address;
         let mut rows = RegisterRows {
@@ -62,9 +62,23 @@ impl<'c> Fde<'c> {
         rows.instructions = self.instructions();
         rows
     }
+
+    /// The rule for a register at an address in the function; [`Recovery::Unchanged`] if there is none. `None` if the instructions
+    /// cannot be read so far.
+    #[must_use]
+    pub fn rule(&self, register: Register, address: u64) -> Option<Recovery> {
+        let registers = [register];
+        let mut rows = self.register_rows(&registers);
+        while let Some(row) = rows.next_row() {
+            if (row.start..row.end).contains(&address) {
+                return row.rules.first().copied();
+            }
+        }
+        None
+    }
 }
 
-impl RegisterRows<'_> {
+impl RegisterRows<'_, '_> {
     /// The row that was read last; at first, one without bytes.
     pub(crate) const fn row(&self) -> &RegisterRow {
         &self.row

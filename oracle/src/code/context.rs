@@ -29,9 +29,9 @@ pub(super) struct Entry {
     pub(super) kind: EntryKind,
 }
 
-/// How an entry is reached.
+/// How an entry of a function is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum EntryKind {
+pub enum EntryKind {
     /// By calls from other functions, or of the function's start.
     Call,
     /// By calls within the function only.

@@ -9,6 +9,7 @@ mod join;
 mod provenance;
 mod replay;
 mod round;
+mod way;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +25,8 @@ use super::state::AbstractState;
 use super::summary::FunctionSummary;
 pub(super) use replay::Observer;
 use round::{Discovery, Round};
+pub use way::Arrival;
+pub(super) use way::Stage;
 
 /// The maximum number of rounds. Beyond it, nothing is claimed about the function.
 const MAX_ROUNDS: usize = 24;
@@ -41,6 +44,9 @@ pub(super) struct Analysis<'c> {
     restored: Option<RegisterSet>,
     /// The targets of some jump are unknown: code that is not in the graph may enter any block.
     is_open: bool,
+    entries: Vec<Entry>,
+    /// The targets of indirect jumps, by the number of the instruction.
+    targets: BTreeMap<u32, Vec<u64>>,
     /// The addresses and numbers of the reached blocks, ordered. Empty if there is no fixpoint that can be trusted.
     order: Vec<(u64, u32)>,
 }
@@ -118,6 +124,7 @@ impl<'c> Analysis<'c> {
             }
             addresses = [fragments, undecoded].concat();
         }
+        (analysis.entries, analysis.targets) = (progress.entries, progress.targets);
         analysis
     }
 
@@ -131,6 +138,8 @@ impl<'c> Analysis<'c> {
             tail_calls: BTreeSet::new(),
             restored: None,
             is_open: false,
+            entries: Vec::new(),
+            targets: BTreeMap::new(),
             order: Vec::new(),
         }
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use sframe_validator::elf::{Elf, SymbolTable};
-use sframe_validator::unwind::CodeAddress;
+use sframe_validator::unwind::{CodeAddress, Register};
 use sframe_validator::{Abi, Endian, Section};
 
 use super::budget::{Budget, LARGEST_FUNCTION};
@@ -14,7 +14,7 @@ use super::conventions::Conventions;
 use super::cross_references::CrossReferences;
 use super::effect::{ControlFlow, Decoder, Effect};
 use super::fixpoint::Analysis;
-use super::function::Function;
+use super::function::{Function, WayStep};
 use super::function_bounds;
 use super::image::Image;
 use super::machine::{Machine, WithDecoder};
@@ -174,6 +174,17 @@ impl<'e> Program<'e> {
         }
         let base = address.wrapping_sub(start.address);
         Some(Function { abi: self.abi, range, base, analyses, last, is_taken_for_called })
+    }
+
+    /// A way from an entry to the instruction of `function` that contains an address, with what is known before each instruction, also
+    /// of some registers. `None` if no known path leads there, or none with at most 2^14 instructions.
+    pub fn way_to(
+        &self,
+        function: &mut Function<'e>,
+        address: u64,
+        registers: &[Register],
+    ) -> Option<Vec<WayStep>> {
+        function.way_to(address, registers, |address| self.image.place(address))
     }
 
     /// Whether a function is the code by which signal handlers return to the kernel, which is never called.

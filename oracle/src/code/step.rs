@@ -33,6 +33,21 @@ impl Step {
         self.effect_count != 0
     }
 
+    /// Whether control may go on after the instruction.
+    pub(super) const fn goes_on(&self) -> bool {
+        match self.next {
+            ControlFlow::Following | ControlFlow::SystemCall | ControlFlow::Branch(..) => true,
+            ControlFlow::Call(_) | ControlFlow::IndirectCall | ControlFlow::CallBy(_) => {
+                !self.never_returns
+            }
+            ControlFlow::Jump(_)
+            | ControlFlow::Indirect(_)
+            | ControlFlow::NoReturnCall
+            | ControlFlow::Return
+            | ControlFlow::Stop => false,
+        }
+    }
+
     /// The address after the instruction.
     pub(super) fn end(&self) -> u64 {
         self.address.wrapping_add(u64::from(self.length))

@@ -14,12 +14,13 @@ use sframe_validator::Section;
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::CodeAddress;
 
-use super::piece::Stated;
+use super::piece::{Stated, with_pieces};
 use super::ruling::Wrong;
 use super::verdict::Fields;
 use crate::cfi::{Cfi, Fde};
-use crate::code::{Program, ProvenRow};
+use crate::code::{Function, Program, ProvenRow};
 use crate::witness::SframeFunction;
+use chunk::Examined;
 pub use registers::{WrongRule, WrongRules};
 use rows::Chunk;
 
@@ -154,6 +155,19 @@ fn prove_in_chunks<'c>(
         }
     });
     proofs
+}
+
+/// The rules of `cfi` for callee-saved registers that the code of a function refutes.
+pub fn wrong_rules<'c>(
+    function: &mut Function<'_>,
+    elf: &Elf<'_>,
+    cfi: &'c [Cfi<'c>],
+) -> Vec<WrongRules<'c>> {
+    let mut examined = Examined::default();
+    with_pieces(elf, &[], cfi, |pieces_in| {
+        examined.judge(function, &pieces_in(&[function.range()]));
+    });
+    examined.wrong_rules
 }
 
 #[cfg(test)]

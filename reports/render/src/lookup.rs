@@ -3,6 +3,7 @@
 mod answer;
 mod place;
 mod text;
+mod why;
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -11,21 +12,23 @@ use std::path::Path;
 use serde::Serialize;
 use sframe_oracle::code::Program;
 use sframe_oracle::compare::look_up;
+use sframe_validator::Abi;
 use sframe_validator::check::Checker;
 use sframe_validator::elf::{Elf, ElfKind};
-use sframe_validator::unwind::CodeAddress;
+use sframe_validator::unwind::{CodeAddress, Named, Register};
 
 use answer::Reader;
 pub use place::{PlaceName, hexadecimal};
 use sframe_input::{FileBytes, SectionSource, archive, plain_error};
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
-use sframe_record::text::printable_path;
+use sframe_record::text::{printable, printable_path};
 use sframe_record::{
     Address, Instruction, KnownFrame, PrintedFrame, SourceLine, Text, UnwindTable, Wrong,
 };
 use sframe_scan::describe::DebugSections;
 use sframe_scan::{CheckOptions, sections, table_of, with_tables};
 pub use text::write as write_text;
+pub use why::{ArrivalKind, KnownRegister, Lost, Why, WhyStep};
 
 /// The answers to a look-up; `lookup --format json` writes them.
 #[derive(Debug, Serialize)]
@@ -49,7 +52,7 @@ pub struct Answers {
     pub table: Option<UnwindTable>,
     /// Parts of the file that cannot be read, with the reason.
     pub undecided: Vec<Text<'static>>,
-    /// Why places of the command line cannot be found.
+    /// Why places and registers of the command line cannot be found.
     pub not_found: Vec<Text<'static>>,
     /// One answer for each place that was found, in the order of the command line. A symbol that occurs several times has several
     /// answers.
@@ -95,6 +98,15 @@ pub struct Answer {
     /// Why the machine code says nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code_undecided: Option<Unexamined>,
+    /// The proof of what the machine code says, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<Why>,
+    /// The rules of CFI for callee-saved registers that the machine code proves wrong. SFrame carries none of these registers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wrong_registers: Vec<WrongRegister>,
+    /// The rules of CFI for the registers that were asked about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cfi_registers: Vec<KnownRegister>,
     /// Which statement the machine code proves wrong. If both say the same, `inherited`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrong: Option<Wrong>,
@@ -102,6 +114,19 @@ pub struct Answer {
     pub verdict: AnswerVerdict,
     /// The fields that differ or, if the verdict is `limited`, that the section's version cannot express.
     pub fields: Vec<&'static str>,
+}
+
+/// A rule of CFI for a register that is wrong.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WrongRegister {
+    /// The machine's name of the register.
+    pub name: Text<'static>,
+    /// The rule of CFI, such as `*(CFA-16)`.
+    pub cfi: Text<'static>,
+    /// The rule that the machine code proves, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<Text<'static>>,
 }
 
 /// A symbol or section that ends before a PC.
@@ -224,7 +249,9 @@ impl Answers {
             )
         };
         let differs = |answer: &Answer| answer.verdict == AnswerVerdict::Different;
-        self.places.iter().any(|answer| differs(answer) || is_wrong(answer))
+        let has_wrong_rule = |answer: &Answer| !answer.wrong_registers.is_empty();
+        let mut places = self.places.iter();
+        places.any(|answer| differs(answer) || is_wrong(answer) || has_wrong_rule(answer))
     }
 
     /// Whether something could not be read or decided.
@@ -237,13 +264,47 @@ impl Answers {
     }
 }
 
-/// Looks up `places` in the ELF file at `path`. Its separate debug file is looked for as a scan with `options` would.
+/// What is asked about each place.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// The places.
+    pub places: Vec<PlaceName>,
+    /// Whether the proof of what the machine code says is wanted.
+    pub why: bool,
+    /// The names of registers whose recovery is wanted as well.
+    pub registers: Vec<String>,
+}
+
+/// The registers with these names on a machine, and why others are none.
+fn registers_named(abi: Option<Abi>, names: &[String]) -> (Vec<Register>, Vec<String>) {
+    /// The DWARF numbers of registers with names are lower on every machine.
+    const NUMBERS: u32 = 128;
+    let (mut registers, mut unknown) = (Vec::new(), Vec::new());
+    for name in names {
+        let is_named = |abi: Abi, register: Register| abi.register_name(register) == Some(name);
+        let found = |abi: Abi| (0..NUMBERS).map(Register).find(|it| is_named(abi, *it));
+        match (abi, abi.and_then(found)) {
+            (_, Some(register)) => registers.push(register),
+            (Some(abi), None) => {
+                let (fp, ra) = (Named(abi, abi.fp()), Named(abi, abi.ra()));
+                let name = printable(name);
+                unknown.push(format!(
+                    "--register {name}: {abi} has no such register; names are like {fp} and {ra}"
+                ));
+            }
+            (None, None) => {}
+        }
+    }
+    (registers, unknown)
+}
+
+/// Looks up places in the ELF file at `path`. Its separate debug file is looked for as a scan with `options` would.
 ///
 /// # Errors
 /// The reason, for people, why the file cannot be read.
 pub fn look_up_file(
     path: &Path,
-    places: &[PlaceName],
+    question: &Question,
     options: &CheckOptions,
 ) -> Result<Answers, String> {
     let data = FileBytes::open(path).map_err(|error| plain_error(&error))?;
@@ -255,7 +316,9 @@ pub fn look_up_file(
         let name = printable_path(path);
         return Err(format!("a core dump: `sframe-check walk {name}` shows its stacks"));
     }
-    let answers = look_up_elf(path, &elf, places, options);
+    let (registers, unknown) = registers_named(elf.abi(), &question.registers);
+    let mut answers = look_up_elf(path, &elf, (question, &registers), options);
+    answers.not_found.extend(unknown.into_iter().map(Text::from));
     data.intact().map_err(|error| plain_error(&error))?;
     Ok(answers)
 }
@@ -263,7 +326,7 @@ pub fn look_up_file(
 fn look_up_elf(
     path: &Path,
     elf: &Elf<'_>,
-    places: &[PlaceName],
+    (question, registers): (&Question, &[Register]),
     options: &CheckOptions,
 ) -> Answers {
     let contents: Vec<_> = elf.sframe_contents().collect();
@@ -288,7 +351,7 @@ fn look_up_elf(
         undecided.extend(tables.undecided().map(|undecided| undecided.reason));
         // A debug file has all symbols of the file from which it was split.
         let named_by = tables.debug_elf().unwrap_or(elf);
-        let (found, not_found) = place::find(elf, named_by, places);
+        let (found, not_found) = place::find(elf, named_by, &question.places);
         let pcs: Vec<CodeAddress> = found.iter().map(|found| found.place).collect();
         let ranges = look_up(elf, &sections, cfi, &pcs);
         let debug_sections = DebugSections::load(named_by);
@@ -298,6 +361,7 @@ fn look_up_elf(
         let sources = (sections.as_slice(), sources.as_slice());
         let read = (cfi, code.as_ref());
         let mut reader = Reader::new(elf, named_by, &debug_sections, sources, read);
+        reader.ask(question.why, registers);
         let answers = found.into_iter().zip(&ranges);
         let places = answers.map(|(found, range)| {
             let answer = reader.answer(found.place, range.as_ref());

@@ -4,9 +4,10 @@ use core::ops::Range;
 
 use super::Analysis;
 use super::replay::Observer;
-use crate::code::effect::{ControlFlow, RegisterSet};
+use crate::code::effect::RegisterSet;
 use crate::code::judgement::{KnownFacts, ProvenRow};
 use crate::code::state::AbstractState;
+use crate::code::step::Step;
 
 /// The maximum distance in bytes of an instruction from the one before which the frame is as it left it.
 const FARTHEST: u64 = 256;
@@ -61,16 +62,6 @@ impl Analysis<'_> {
     /// Whether control may go on after the instruction at an address.
     fn goes_on(&self, address: u64) -> bool {
         let step = self.graph.step_at(address).and_then(|step| self.graph.step(step));
-        step.is_some_and(|step| match step.next {
-            ControlFlow::Following | ControlFlow::SystemCall | ControlFlow::Branch(..) => true,
-            ControlFlow::Call(_) | ControlFlow::IndirectCall | ControlFlow::CallBy(_) => {
-                !step.never_returns
-            }
-            ControlFlow::Jump(_)
-            | ControlFlow::Indirect(_)
-            | ControlFlow::NoReturnCall
-            | ControlFlow::Return
-            | ControlFlow::Stop => false,
-        })
+        step.is_some_and(Step::goes_on)
     }
 }

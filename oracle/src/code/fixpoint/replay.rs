@@ -39,12 +39,7 @@ impl Analysis<'_> {
                     return true;
                 }
                 end = step.end();
-                let goes_on = step.next.is_call()
-                    || matches!(
-                        step.next,
-                        ControlFlow::Following | ControlFlow::SystemCall | ControlFlow::Branch(..)
-                    );
-                if !goes_on || step.never_returns || step.following != number.saturating_add(1) {
+                if !step.goes_on() || step.following != number.saturating_add(1) {
                     break;
                 }
             }

@@ -56,7 +56,7 @@ impl<'c> Examined<'c> {
     }
 
     /// Judges the pieces of a function by what is known before each instruction.
-    fn judge(&mut self, function: &mut Function<'_>, pieces: &[Piece<'c>]) {
+    pub(super) fn judge(&mut self, function: &mut Function<'_>, pieces: &[Piece<'c>]) {
         let range = function.range();
         let frames = pieces.iter().flat_map(|piece| <[_; 2]>::from(frames(piece))).flatten();
         let watched = frames.fold(function.viewed(), WatchedRegisters::with);

@@ -120,7 +120,7 @@ fn flags(registers: impl Iterator<Item = bool>) -> Flags {
 /// The rules of a function of CFI.
 struct Judged<'c> {
     function: Fde<'c>,
-    rows: RegisterRows<'c>,
+    rows: RegisterRows<'c, 'static>,
     /// The registers with a rule in the rows that were read.
     with_rules: Flags,
     /// What was judged last, unless the row has changed since.

@@ -6,12 +6,17 @@ use super::args::DocumentFormat;
 use super::args::look::LookupArgs;
 use super::{Exit, stdout, styled_stdout};
 use sframe_record::text::printable_path;
-use sframe_render::lookup::{look_up_file, write_json, write_text};
+use sframe_render::lookup::{Question, look_up_file, write_json, write_text};
 use sframe_scan::CheckOptions;
 
 pub(super) fn run(args: &LookupArgs) -> io::Result<Exit> {
     let options = CheckOptions { debug_dirs: args.debug_dir.clone(), ..CheckOptions::default() };
-    let answers = match look_up_file(&args.file, &args.places, &options) {
+    let question = Question {
+        places: args.places.clone(),
+        why: args.why || !args.register.is_empty(),
+        registers: args.register.clone(),
+    };
+    let answers = match look_up_file(&args.file, &question, &options) {
         Ok(answers) => answers,
         Err(reason) => {
             writeln!(io::stderr(), "{}: {reason}", printable_path(&args.file))?;

@@ -2,13 +2,14 @@
 
 use sframe_oracle::cfi::{Cfi, Fde};
 use sframe_oracle::code::{LARGEST_FUNCTION, Program, ProvenRow, Truth};
-use sframe_oracle::compare::{Fields, Range, Verdict, function_as_described};
+use sframe_oracle::compare::{Fields, Range, Verdict, function_as_described, wrong_rules};
 use sframe_oracle::witness::{CodeRange, SframeFunction, Statement as Stated};
 use sframe_validator::elf::Elf;
-use sframe_validator::unwind::{CodeAddress, Frame, Row};
+use sframe_validator::unwind::{CodeAddress, Frame, Named, Register, Row};
 use sframe_validator::{Abi, Section};
 
-use super::{Answer, AnswerVerdict, CodeStatement, FoundRow, Statement, Unexamined};
+use super::why::{self, KnownRegister, Why};
+use super::{Answer, AnswerVerdict, CodeStatement, FoundRow, Statement, Unexamined, WrongRegister};
 use sframe_input::SectionSource;
 use sframe_record::json::exact_name;
 use sframe_record::{Address, KnownFrame, PrintedFrame, Text, Wrong};
@@ -28,6 +29,10 @@ pub(super) struct Reader<'r, 'a> {
     rows: RowReader,
     tables: &'r [Cfi<'r>],
     code: Option<&'r Program<'r>>,
+    /// Whether proofs are wanted.
+    why: bool,
+    /// The registers that are asked about.
+    registers: &'r [Register],
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
@@ -42,7 +47,13 @@ impl<'r, 'a> Reader<'r, 'a> {
     ) -> Reader<'r, 'a> {
         let names = Names::of(Some(named_by));
         let lines = debug.lines();
-        Reader { elf, sections, sources, names, lines, rows: RowReader::default(), tables, code }
+        let (rows, why, registers) = (RowReader::default(), false, [].as_slice());
+        Reader { elf, sections, sources, names, lines, rows, tables, code, why, registers }
+    }
+
+    /// Asks for proofs, and for the recovery of some registers.
+    pub(super) const fn ask(&mut self, why: bool, registers: &'r [Register]) {
+        (self.why, self.registers) = (why, registers);
     }
 
     /// The answer about `place`; `range` is the result of looking it up.
@@ -62,10 +73,25 @@ impl<'r, 'a> Reader<'r, 'a> {
             None | Some(Verdict::Neither) if !is_code => (AnswerVerdict::NoCode, Fields::default()),
             found => compared(found.unwrap_or(Verdict::Neither)),
         };
+        let cfi_registers = cfi.zip(abi).map(|(stated, abi)| {
+            let rule = |register: &Register| KnownRegister {
+                name: Named(abi, *register).to_string().into(),
+                rule: stated
+                    .function
+                    .rule(*register, place.address)
+                    .map(|rule| Named(abi, rule).to_string().into()),
+            };
+            self.registers.iter().map(rule).collect()
+        });
         let (sframe, in_sframe) =
             sframe.zip(abi).map(|(stated, abi)| self.sframe(abi, place, stated)).unzip();
         let (cfi, in_cfi) = cfi.zip(abi).map(|(stated, abi)| self.cfi(abi, place, stated)).unzip();
         let by_code = self.by_code(place, in_code, (in_sframe.flatten(), in_cfi.flatten()));
+        let examined = abi.filter(|_| by_code.is_ok()).and_then(|abi| {
+            let wrong = by_code.as_ref().ok().and_then(|(_, wrong)| *wrong);
+            self.examine(abi, place, wrong)
+        });
+        let (why, wrong_registers) = examined.unwrap_or_default();
         let (known, wrong, code_undecided) = match by_code {
             Ok((known, wrong)) => (Some(known), wrong, None),
             // Where there is no code, the verdict says so.
@@ -74,6 +100,9 @@ impl<'r, 'a> Reader<'r, 'a> {
         Answer {
             code: known.zip(abi).map(|(known, abi)| code_statement(abi, &known)),
             code_undecided,
+            why,
+            wrong_registers,
+            cfi_registers: cfi_registers.unwrap_or_default(),
             wrong,
             outside: None,
             pc: Address(place.address),
@@ -116,6 +145,41 @@ impl<'r, 'a> Reader<'r, 'a> {
             (facts.proven_row(), wrong)
         });
         looked.ok_or(Unexamined::NoPath)
+    }
+
+    /// The proof of what the machine code says about a place, if it is asked for, and the rules of CFI for callee-saved registers
+    /// that are wrong there. The machine code proves a row wrong if there is a `wrong` witness.
+    fn examine(
+        &mut self,
+        abi: Abi,
+        place: CodeAddress,
+        wrong: Option<Wrong>,
+    ) -> Option<(Option<Why>, Vec<WrongRegister>)> {
+        let code = self.code?;
+        let mut function =
+            function_as_described(code, self.elf, self.sections, self.tables, place)?;
+        let found = wrong_rules(&mut function, self.elf, self.tables);
+        let rules = found.iter().flat_map(|found| &found.rules);
+        let here = rules.filter(|rule| (rule.start..rule.end).contains(&place.address));
+        let here: Vec<_> = here.map(|rule| (rule.register, rule.rule)).collect();
+        let mut truth = |register: Register| {
+            function.at(place.address, |facts| facts.recovery(register)).flatten()
+        };
+        let registers: Vec<WrongRegister> = here
+            .into_iter()
+            .map(|(register, rule)| WrongRegister {
+                name: Named(abi, register).to_string().into(),
+                cfi: Named(abi, rule).to_string().into(),
+                code: truth(register).map(|truth| Named(abi, truth).to_string().into()),
+            })
+            .collect();
+        let why = self.why.then(|| {
+            let asked = (place.address, self.registers);
+            let clause = why::clause(wrong, !registers.is_empty());
+            why::find(self.elf, abi, &mut self.names, (code, &mut function), asked)
+                .map(|why| Why { clause, ..why })
+        });
+        Some((why.flatten(), registers))
     }
 
     /// Why a function is not examined.

@@ -4,7 +4,10 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Answer, AnswerVerdict, Answers, CodeStatement, FoundRow, Statement, Unexamined};
+use super::why::{self, KnownRegister};
+use super::{
+    Answer, AnswerVerdict, Answers, CodeStatement, FoundRow, Statement, Unexamined, WrongRegister,
+};
 use sframe_record::{KnownFrame, Text, UnwindTable, Wrong};
 
 const BOLD: Style = Style::new().bold();
@@ -63,7 +66,21 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, noun: &str) -> io::Result<
     if let Some(why) = answer.code_undecided {
         writeln!(out, "  Code    {}", unexamined(why))?;
     }
+    for KnownRegister { name, rule } in &answer.cfi_registers {
+        writeln!(out, "  {noun:<6}  {name}={}", rule.as_deref().unwrap_or("?"))?;
+    }
+    if let Some(why) = &answer.why {
+        why::write(out, why)?;
+    }
     verdict(out, answer, noun)?;
+    for WrongRegister { name, cfi, code } in &answer.wrong_registers {
+        let truth = code.as_ref().map(|code| format!(", the code has {code}"));
+        let truth = truth.unwrap_or_default();
+        writeln!(
+            out,
+            "  {DIFFERENT}{noun} is wrong about {name}{DIFFERENT:#}: it says {cfi}{truth}"
+        )?;
+    }
     match answer.wrong {
         Some(Wrong::Inherited) => {
             writeln!(out, "  {DIFFERENT}{noun} is wrong, and SFrame has inherited it{DIFFERENT:#}")

@@ -44,6 +44,13 @@ pub(in crate::cli) struct LookupArgs {
     /// Also look for separate debug files below this folder
     #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder), value_hint = ValueHint::DirPath)]
     pub(in crate::cli) debug_dir: Vec<PathBuf>,
+    /// Print the proof of what the machine code says: the way from an entry of the function to
+    /// the PC, with what is known before each instruction
+    #[arg(long)]
+    pub(in crate::cli) why: bool,
+    /// Print how this register is recovered, too, with the proof
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) register: Vec<String>,
     /// The format of the answers
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub(in crate::cli) format: DocumentFormat,
