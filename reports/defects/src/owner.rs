@@ -19,6 +19,8 @@ pub(crate) fn of(record: &Record<'_>, finding: &Finding<'_>) -> Owner {
     match finding.rule.as_str() {
         "obsolete-version" if record.elf_type.is_some() => Owner::Assembler,
         "concatenated-section" | "mixed-inputs" => Owner::Linker,
+        // As for rows: the directives are in the source.
+        "register-contradicts-code" => Owner::Yours,
         rule if rule.starts_with("segment-") => Owner::Linker,
         _ => Owner::Unknown,
     }

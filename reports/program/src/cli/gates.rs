@@ -9,7 +9,7 @@ use super::args::policy::{GateArgs, PolicyArgs};
 
 /// The gates that a scan does not pass.
 pub(super) fn failed(gates: &GateArgs, summary: &Summary<'_>) -> Vec<FailedGate<'static>> {
-    readable(gates, summary).chain(covered(gates, summary)).collect()
+    readable(gates, summary).chain(covered(gates, summary)).chain(proven(gates, summary)).collect()
 }
 
 /// The exit status of a scan that has to pass gates.
@@ -66,6 +66,34 @@ fn covered(gates: &GateArgs, summary: &Summary<'_>) -> Option<FailedGate<'static
         "SFrame describes {share} of the code ({covered} of {code} bytes), less than --min-coverage {least}"
     );
     Some(FailedGate { gate: "min-coverage".into(), undecided: false, message: message.into() })
+}
+
+/// `--min-proven`: an entry for each witness about whose rows the machine code proves less.
+fn proven(gates: &GateArgs, summary: &Summary<'_>) -> Vec<FailedGate<'static>> {
+    let Some(least) = gates.min_proven else { return Vec::new() };
+    let failed = |message: String| FailedGate {
+        gate: "min-proven".into(),
+        undecided: false,
+        message: message.into(),
+    };
+    let Some(total) = summary.proofs else {
+        let message = "--min-proven: no rows were compared with machine code, as --thorough does";
+        return vec![failed(message.to_owned())];
+    };
+    let noun = summary.tables();
+    let witnesses = [("SFrame", total.proofs.sframe), (noun, total.proofs.cfi)];
+    let too_few = witnesses.into_iter().filter_map(|(witness, bytes)| {
+        let bytes = bytes?;
+        let share = 100.0 * bytes.proven as f64 / bytes.total() as f64;
+        (share < least).then(|| {
+            let (right, all) = (grouped(bytes.proven), counted(bytes.total(), "byte"));
+            let share = percent(bytes.proven, bytes.total());
+            failed(format!(
+                "the machine code proves {witness} right for {share} ({right} of {all}), less than --min-proven {least}"
+            ))
+        })
+    });
+    too_few.collect()
 }
 
 /// The exit status for the findings of a scan.
