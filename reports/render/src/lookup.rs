@@ -102,10 +102,10 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Why>,
     /// The rules of CFI for callee-saved registers that the machine code proves wrong. SFrame carries none of these registers.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wrong_registers: Vec<WrongRegister>,
     /// The rules of CFI for the registers that were asked about.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cfi_registers: Vec<KnownRegister>,
     /// Which statement the machine code proves wrong. If both say the same, `inherited`.
     #[serde(skip_serializing_if = "Option::is_none")]

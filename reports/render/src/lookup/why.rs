@@ -47,7 +47,7 @@ pub struct WhyStep {
     /// What is known before it.
     pub code: CodeStatement,
     /// The registers that were asked about, and how each is recovered, if that is known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub registers: Vec<KnownRegister>,
 }
 

@@ -29,6 +29,8 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
         Abi::Amd64 | Abi::Aarch64Big | Abi::Aarch64Little => 0,
     };
     let Some(offset) = sp_based(row).filter(|&offset| offset < least) else { return };
+    // No code has its caller's frame below SP, whatever CFI says.
+    report.doubt = report.doubt.filter(|_| offset >= 0);
     report.field(
         row.word(usize::from(row.layout.flexible)),
         offset,

@@ -16,7 +16,8 @@ pub(crate) static RULE: Rule = Rule {
         remedy: "None is needed. If the code and its CFI were written by hand, they can be \
                  changed.",
         source: "observed: code that moves SP by an unusual amount, stores above its frame, or \
-                 restores SP by means other than FP (nonlocal goto)",
+                 restores SP by means other than FP (nonlocal goto). A CFA below SP, and a slot \
+                 where signal handlers write, are not confirmed: no code has them",
         example: "an AMD64 row that says CFA = SP + 12, as the CFI does",
     },
 };

@@ -33,6 +33,7 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
         Abi::S390x => sp_based(row).map(|offset| -offset.max(160)),
         _ => sp_based(row).map(|offset| -offset - red_zone),
     };
+    let doubt = report.doubt;
     for (name, index, offset) in slots(row) {
         let below = least.is_some_and(|least| offset < least);
         // On AMD64, RA has a slot of its own, directly below the CFA.
@@ -40,6 +41,8 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
         // A separate rule covers odd words on s390x in version 3.
         let register = row.layout.abi == Abi::S390x && offset & 1 != 0;
         if (offset > most || below) && !register {
+            // Signal handlers write there, whatever CFI says.
+            report.doubt = doubt.filter(|_| !below);
             report.field(
                 row.word(index),
                 offset,
