@@ -247,6 +247,24 @@ fn many_segments() {
     assert_eq!(Elf::parse(&same).map(|_| ()), Err(ElfError::SharedBytes));
 }
 
+/// Each of many segments leads to the same bytes, which have a million entries: the work is done once.
+#[test]
+fn many_segments_of_one_table() {
+    // PT_NOTE, PT_GNU_EH_FRAME, PT_GNU_SFRAME, PT_DYNAMIC.
+    for p_type in [4, 0x6474_e550, 0x6474_e554, 2] {
+        let place = load(0x10_0000, 0x30_0000, 0x10_0000);
+        let table = Segment { p_type, ..place };
+        let mut large = of_segments([place].into_iter().chain((0..0x8000).map(|_| table)));
+        large.resize(0x40_0000, 0);
+        // A version and the encodings of `.eh_frame_hdr`; notes without a name or content are zeros.
+        large[0x30_0000..0x30_0004].copy_from_slice(&[1, 0x1b, 0x03, 0x3b]);
+        let start = std::time::Instant::now();
+        let parsed = Elf::parse(&large).expect("program headers");
+        assert!(parsed.sections().len() < 0x10_0000, "{p_type:#x}");
+        assert!(start.elapsed().as_secs() < 10, "{p_type:#x}: {:?}", start.elapsed());
+    }
+}
+
 /// No field of the tables to which segments lead is believed: each word of them is set to each of some values.
 #[test]
 fn damaged_tables() {

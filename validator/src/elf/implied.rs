@@ -29,6 +29,8 @@ use loads::{Load, Loads};
 
 /// `SHT_NOTE`.
 const SHT_NOTE: u32 = 7;
+/// The maximum number of notes of a segment that are sections of their own. Real files have some three.
+const MOST_NOTES: usize = 64;
 
 /// What the ELF header says about the file.
 #[derive(Clone, Copy, Debug)]
@@ -171,17 +173,26 @@ fn pieces(loads: &Loads<'_>, segments: &[Segment], format: Format) -> Vec<Piece>
         }
     }
     let mut tables = None;
+    // Only the first segments of a kind count where each needs work, and notes are no longer than the file.
+    let (mut has_cfi, mut room) = (false, loads.file_size());
     for segment in segments {
         let place = (segment.address, segment.file_size);
         match segment.p_type {
-            PT_GNU_EH_FRAME => pieces.extend(eh_frame::pieces(loads, segment, format)),
+            PT_GNU_EH_FRAME if !has_cfi => {
+                pieces.extend(eh_frame::pieces(loads, segment, format));
+                has_cfi = true;
+            }
             PT_GNU_SFRAME => {
                 let place = (segment.address, sframe_size(loads, segment));
                 let piece = Piece::new(place, b".sframe", Content::Data);
                 pieces.push(piece.of_type(SHT_GNU_SFRAME, 0));
             }
             PT_INTERP => pieces.push(Piece::new(place, b".interp", Content::Table)),
-            PT_NOTE => pieces.extend(notes(loads, segment, format)),
+            PT_NOTE => {
+                let Some(rest) = room.checked_sub(segment.file_size) else { continue };
+                pieces.extend(notes(loads, segment, format));
+                room = rest;
+            }
             PT_DYNAMIC if tables.is_none() => {
                 let dynamic = dynamic::Dynamic::of(loads, segment, format);
                 pieces.extend(dynamic.pieces(loads));
@@ -220,7 +231,8 @@ fn notes(loads: &Loads<'_>, segment: &Segment, format: Format) -> Vec<Piece> {
             let content_at = padded(size(owner)?.checked_add(12)?)?;
             padded(content_at.checked_add(size(content)?)?)
         };
-        let Some(end) = end().map(|end| end.min(note.len())) else { break };
+        let end = end().filter(|_| pieces.len() < MOST_NOTES);
+        let end = end.map_or(note.len(), |end| end.min(note.len()));
         let is_gnu = note.get(12..).is_some_and(|rest| rest.starts_with(b"GNU\0"));
         let name: &[u8] = match kind {
             1 if is_gnu => b".note.ABI-tag",

@@ -71,6 +71,11 @@ impl<'a> Loads<'a> {
         Ok(Loads { data, loads })
     }
 
+    /// The size of the file.
+    pub(super) const fn file_size(&self) -> u64 {
+        self.data.len() as u64
+    }
+
     pub(super) fn all(&self) -> &[Load] {
         &self.loads
     }
