@@ -241,7 +241,7 @@ impl<'a> Elf<'a> {
             // Of two errors, the one in the section headers is reported.
             section_table(header, order, data)?;
         }
-        let segments: Vec<Segment> = table?
+        let mut segments: Vec<Segment> = table?
             .iter()
             .map(|segment| Segment {
                 p_type: segment.p_type(order).0,
@@ -264,7 +264,8 @@ impl<'a> Elf<'a> {
         let size = u64::from(header.e_phentsize(order)).saturating_mul(segments.len() as u64);
         let format =
             Format { class, endian, machine, headers: (header.e_phoff(order).into(), size) };
-        let (headers, sections) = Headers::read((header, order, data), kind, &segments, format)?;
+        let (headers, sections) =
+            Headers::read((header, order, data), kind, &mut segments, format)?;
         let mut elf = Elf {
             data,
             headers,
@@ -344,7 +345,8 @@ impl<'a> Elf<'a> {
         &self.sections
     }
 
-    /// The program headers, in the table's order.
+    /// The program headers, in the table's order. In an image of memory without usable section headers, their offsets are
+    /// those in the image.
     #[must_use]
     pub fn segments(&self) -> &[Segment] {
         &self.segments

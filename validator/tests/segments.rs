@@ -193,6 +193,45 @@ fn unusable_headers_are_not_used() {
     assert!(Elf::parse(&file[..end - 1]).is_err());
 }
 
+/// The memory of a loaded file, from its first page on, without the bytes that the loader would change.
+fn image(file: &[u8]) -> Vec<u8> {
+    let elf = Elf::parse(file).expect("headers");
+    let loads = elf.segments().iter().filter(|segment| segment.p_type == PT_LOAD);
+    let base = loads.clone().map(|segment| segment.address).min().expect("a segment") & !0xfff;
+    let mut image = Vec::new();
+    for segment in loads {
+        let [at, from, size, end] = [
+            segment.address - base,
+            segment.offset,
+            segment.file_size,
+            segment.address - base + segment.memory_size,
+        ]
+        .map(|number| usize::try_from(number).expect("small"));
+        image.resize(image.len().max(end.next_multiple_of(0x1000)), 0);
+        image[at..at + size].copy_from_slice(&file[from..from + size]);
+    }
+    image
+}
+
+/// In an image of memory, segments are at the distance of their addresses, whatever their headers say.
+#[test]
+fn images_of_memory() {
+    for name in ["mold/x86_64/shared.so", "mold/aarch64/shared.so", "mold/s390x/throw.so"] {
+        let file = sframe_corpus::read(&format!("golden/{name}"));
+        let addresses = |file: &[u8]| {
+            let elf = Elf::parse(file).expect("headers");
+            assert_ne!(elf.section_headers(), SectionHeaders::Listed, "{name}");
+            let content = |it: &ElfSection<'_>| elf.section_data(it).expect("in the file").to_vec();
+            // The first one is the file header, in which the test has changed the places of tables.
+            let loaded = elf.sections().iter().filter(|it| it.is_loaded()).skip(1);
+            loaded.map(|it| (it.address, it.size, content(it))).collect::<Vec<_>>()
+        };
+        let image = image(&file);
+        assert_ne!(image, file);
+        assert_eq!(addresses(&image), addresses(&bare(file)), "{name}");
+    }
+}
+
 fn load(address: u64, offset: u64, size: u64) -> Segment {
     let flags = PF_R | PF_X;
     let (file_size, memory_size) = (size, size);

@@ -43,11 +43,11 @@ pub(super) struct Headers {
 
 impl Headers {
     /// The headers, and the sections: those that are listed or, if the headers of a linked file are of no use, those that
-    /// its segments imply.
+    /// its segments imply. In an image of memory, the segments get the places that they have there.
     pub(super) fn read<'a, Header>(
         (header, order, data): (&Header, Endianness, &'a [u8]),
         kind: ElfKind,
-        segments: &[Segment],
+        segments: &mut Vec<Segment>,
         format: Format,
     ) -> Result<(Headers, Vec<ElfSection<'a>>), ElfError>
     where
@@ -74,6 +74,9 @@ impl Headers {
                 (None, count, sections)
             }
             _ => {
+                if let Some(moved) = implied::segments_of_image(data, segments, format) {
+                    *segments = moved;
+                }
                 let sections = implied::sections(data, segments, format)?;
                 (Some(implied::encode(&sections, format)), 0, sections)
             }

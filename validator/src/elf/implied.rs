@@ -11,6 +11,7 @@
 mod dynamic;
 mod eh_frame;
 mod encode;
+mod image;
 mod loads;
 mod stubs;
 
@@ -25,6 +26,7 @@ use crate::abi::Endian;
 use crate::section::Header;
 use crate::text::Text;
 pub(super) use encode::encode;
+pub(super) use image::segments as segments_of_image;
 use loads::{Load, Loads};
 
 /// `SHT_NOTE`.
