@@ -73,12 +73,13 @@ pub struct Checker<'c> {
     options: Options,
     confirm: &'c dyn Confirm,
     amd64: Option<InstructionLength>,
+    linked: bool,
 }
 
 impl Default for Checker<'_> {
     /// A check with the default options.
     fn default() -> Self {
-        Checker { options: Options::default(), confirm: &Unconfirmed, amd64: None }
+        Checker { options: Options::default(), confirm: &Unconfirmed, amd64: None, linked: false }
     }
 }
 
@@ -97,7 +98,7 @@ impl<'c> Checker<'c> {
     /// reported instead of the warning.
     #[must_use]
     pub fn confirm(self, confirm: &dyn Confirm) -> Checker<'_> {
-        Checker { options: self.options, confirm, amd64: self.amd64 }
+        Checker { options: self.options, confirm, amd64: self.amd64, linked: self.linked }
     }
 
     /// Asks `length` where AMD64 instructions start. The lint `row-inside-instruction` is not checked in AMD64 code
@@ -105,6 +106,13 @@ impl<'c> Checker<'c> {
     #[must_use]
     pub fn amd64_instructions(self, length: InstructionLength) -> Checker<'c> {
         Checker { amd64: Some(length), ..self }
+    }
+
+    /// Sections without a file around them are from a linked file, so that the rules of linked files apply as far as they
+    /// need nothing but the section.
+    #[must_use]
+    pub fn linked(self) -> Checker<'c> {
+        Checker { linked: true, ..self }
     }
 
     /// Checks the bytes of one section without a file around it.
@@ -143,7 +151,8 @@ impl<'c> Checker<'c> {
             Surroundings { code: &code, executable: &code, dynamic: &[], facts: None };
         let preamble = PreambleContext { data, endian: placement.endian };
         let section = Section::parse(data, placement);
-        run.check_section(&preamble, section, FileKind::Bare, &surroundings);
+        let kind = if self.linked { FileKind::Linked } else { FileKind::Bare };
+        run.check_section(&preamble, section, kind, &surroundings);
         run.finish()
     }
 

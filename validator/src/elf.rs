@@ -4,10 +4,13 @@
 //! demand. [`Elf::sframe_contents`] leads from a file to its SFrame sections in one call.
 
 mod code;
+mod headers;
+mod implied;
 mod relocations;
 mod sframe;
 mod symbols;
 
+pub use headers::SectionHeaders;
 pub use relocations::{Relocation, RelocationTable};
 pub use sframe::SframeSection;
 pub use symbols::{Symbol, SymbolTable};
@@ -23,6 +26,8 @@ use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable};
 use crate::abi::{Abi, Endian};
 use crate::text::Text;
 use code::AddressIndex;
+use headers::Headers;
+use implied::Format;
 use relocations::RelocationIndex;
 use sframe::SframeSections;
 
@@ -42,10 +47,20 @@ pub const SHF_EXECINSTR: u64 = 0x4;
 pub const SHF_GROUP: u64 = 0x200;
 /// `PT_LOAD`.
 pub const PT_LOAD: u32 = 1;
+/// `PT_DYNAMIC`.
+const PT_DYNAMIC: u32 = 2;
+/// `PT_INTERP`.
+const PT_INTERP: u32 = 3;
+/// `PT_NOTE`.
+const PT_NOTE: u32 = 4;
+/// `PT_GNU_EH_FRAME`.
+const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 /// `PT_GNU_SFRAME`.
 pub const PT_GNU_SFRAME: u32 = 0x6474_e554;
 /// `PF_X`.
 pub const PF_X: u32 = 1;
+/// `PF_W`.
+const PF_W: u32 = 2;
 /// `PF_R`.
 pub const PF_R: u32 = 4;
 /// `EM_S390`.
@@ -65,6 +80,7 @@ pub struct Elf<'a> {
     entry: u64,
     kind: ElfKind,
     sections: Vec<ElfSection<'a>>,
+    headers: Headers,
     segments: Vec<Segment>,
     sframe: SframeSections,
     relocating: RelocationIndex,
@@ -220,26 +236,12 @@ impl<'a> Elf<'a> {
     {
         let header = Header::parse(data).map_err(|_| ElfError::UnknownIdent)?;
         let order = header.endian()?;
-        let table = section_table(header, order, data)?;
-        let names = section_names(header, order, data);
-        let sections: Vec<_> = table
-            .enumerate()
-            .map(|(index, section)| ElfSection {
-                index: u32::try_from(index.0).unwrap_or(u32::MAX),
-                name: names.get(section.sh_name(order)),
-                sh_type: section.sh_type(order).0,
-                flags: section.sh_flags(order).0,
-                address: section.sh_addr(order).into(),
-                offset: section.sh_offset(order).into(),
-                size: section.sh_size(order).into(),
-                link: section.sh_link(order),
-                info: section.sh_info(order),
-                alignment: section.sh_addralign(order).into(),
-                entry_size: section.sh_entsize(order).into(),
-            })
-            .collect();
-        let segments: Vec<Segment> = header
-            .program_headers(order, data)?
+        let table = header.program_headers(order, data);
+        if table.is_err() {
+            // Of two errors, the one in the section headers is reported.
+            section_table(header, order, data)?;
+        }
+        let mut segments: Vec<Segment> = table?
             .iter()
             .map(|segment| Segment {
                 p_type: segment.p_type(order).0,
@@ -250,23 +252,32 @@ impl<'a> Elf<'a> {
                 memory_size: segment.p_memsz(order).into(),
             })
             .collect();
+        let kind = match header.e_type(order).0 {
+            1 => ElfKind::Relocatable,
+            2 => ElfKind::Executable,
+            3 => ElfKind::Shared,
+            4 => ElfKind::Core,
+            other => ElfKind::Other(other),
+        };
+        let endian = if header.is_big_endian() { Endian::Big } else { Endian::Little };
+        let machine = header.e_machine(order).0;
+        let size = u64::from(header.e_phentsize(order)).saturating_mul(segments.len() as u64);
+        let format =
+            Format { class, endian, machine, headers: (header.e_phoff(order).into(), size) };
+        let (headers, sections) =
+            Headers::read((header, order, data), kind, &mut segments, format)?;
         let mut elf = Elf {
             data,
+            headers,
             sframe: SframeSections::of(&sections, &segments),
             relocating: RelocationIndex::of(&sections),
             code: AddressIndex::default(),
             loaded: AddressIndex::default(),
             class,
-            endian: if header.is_big_endian() { Endian::Big } else { Endian::Little },
-            machine: header.e_machine(order).0,
+            endian,
+            machine,
             entry: header.e_entry(order).into(),
-            kind: match header.e_type(order).0 {
-                1 => ElfKind::Relocatable,
-                2 => ElfKind::Executable,
-                3 => ElfKind::Shared,
-                4 => ElfKind::Core,
-                other => ElfKind::Other(other),
-            },
+            kind,
             sections,
             segments,
         };
@@ -327,13 +338,15 @@ impl<'a> Elf<'a> {
         }
     }
 
-    /// The section headers, in the table's order, including the null section.
+    /// The section headers, in the table's order, including the null section. In a linked file without usable ones
+    /// ([`Elf::section_headers`]), these are made from the program headers.
     #[must_use]
     pub fn sections(&self) -> &[ElfSection<'a>] {
         &self.sections
     }
 
-    /// The program headers, in the table's order.
+    /// The program headers, in the table's order. In an image of memory without usable section headers, their offsets are
+    /// those in the image.
     #[must_use]
     pub fn segments(&self) -> &[Segment] {
         &self.segments

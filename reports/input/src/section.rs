@@ -13,6 +13,8 @@ pub struct RawOptions {
     pub abi: Option<Abi>,
     /// The byte order, overriding the one that the magic number implies.
     pub endian: Option<Endian>,
+    /// Whether the section is from a linked file, so that its rules apply.
+    pub linked: bool,
 }
 
 impl RawOptions {

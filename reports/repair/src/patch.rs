@@ -31,7 +31,7 @@ pub(crate) fn patch(
         let rest = vec![0; place.data.len().saturating_sub(merged.bytes.len())];
         out.put(place.header.offset, &merged.bytes)?;
         out.put(place.header.offset.saturating_add(size), &rest)?;
-        if !place.header.is_segment() {
+        if elf.is_listed(&place.header) {
             out.put_number(
                 entry(place.sections, place.header.index.into(), SECTION_HEADER, SH_SIZE),
                 size,

@@ -58,11 +58,11 @@ pub(crate) fn is_exclusive(elf: &Elf<'_>, section: &ElfSection<'_>, size: u64) -
     let is_apart_from = |table: usize, count: usize, entry: u64| {
         field(elf, table).is_some_and(|from| is_apart(from, entry.saturating_mul(count as u64)))
     };
-    let others = elf.sections().iter().filter(|other| {
+    let others = elf.listed_sections().iter().filter(|other| {
         other.sh_type != SHT_NOBITS && other.index != 0 && other.index != section.index
     });
     is_apart(0, FILE_HEADER)
-        && is_apart_from(E_SHOFF, elf.sections().len(), SECTION_HEADER)
+        && is_apart_from(E_SHOFF, elf.listed_sections().len(), SECTION_HEADER)
         && is_apart_from(E_PHOFF, elf.segments().len(), PROGRAM_HEADER as u64)
         && others.into_iter().all(|other| is_apart(other.offset, other.size))
 }

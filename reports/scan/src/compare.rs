@@ -9,7 +9,7 @@ use sframe_oracle::compare::CfiConfirms;
 use sframe_oracle::rules::WRONG_FRAME_AFTER_CALL;
 use sframe_validator::Section;
 use sframe_validator::check::{Checker, Confirm, Options};
-use sframe_validator::elf::Elf;
+use sframe_validator::elf::{Elf, SectionHeaders};
 use sframe_validator::finding::{Finding, Report, Undecided, UndecidedCause};
 use sframe_validator::unwind::{CodeAddress, Frame};
 
@@ -72,7 +72,12 @@ pub(super) fn check_and_compare(
         let (mut report, (account, differences)) = rayon::join(check, compare);
         let cfi = tables.get();
         report.undecided.extend(tables.undecided());
-        let (sections, cfi) = match comparable(sources, cfi, &report, options) {
+        if options.against == Against::Any && is_cfi_lost(elf, cfi) {
+            let reason = format!("not compared with CFI: {CFI_LOST}");
+            let cause = UndecidedCause::Comparison;
+            report.undecided.push(Undecided { section: None, cause, reason });
+        }
+        let (sections, cfi) = match comparable((elf, sources), cfi, &report, options) {
             Ok(Some(comparable)) => comparable,
             Ok(None) => return (report, Comparison::default()),
             Err(why) => {
@@ -113,6 +118,15 @@ pub(super) fn check_and_compare(
         let (table, known) = (table_of(cfi), account.known);
         (report, Comparison { known, table, coverage, proofs, call_sites })
     })
+}
+
+/// Why nothing is known about CFI that the file may have.
+pub(super) const CFI_LOST: &str =
+    "the file has no usable section headers, and PT_GNU_EH_FRAME does not lead to CFI";
+
+/// Whether the file may have CFI that cannot be found.
+fn is_cfi_lost(elf: &Elf<'_>, cfi: Result<&[Cfi<'_>], &str>) -> bool {
+    elf.section_headers() != SectionHeaders::Listed && cfi.is_ok_and(<[Cfi<'_>]>::is_empty)
 }
 
 /// Compares the readable sections of a file with its CFI, as far as there is any. Also returns the differences.
@@ -176,7 +190,7 @@ type Comparable<'s, 'c> = (Vec<Section<'s>>, &'c [Cfi<'c>]);
 /// # Errors
 /// Returns the reason why they cannot be compared.
 fn comparable<'s, 'c>(
-    sources: &'s [SectionSource<'_>],
+    (elf, sources): (&Elf<'_>, &'s [SectionSource<'_>]),
     cfi: Result<&'c [Cfi<'c>], &str>,
     report: &Report,
     options: &CheckOptions,
@@ -189,7 +203,8 @@ fn comparable<'s, 'c>(
     if has_cfi(cfi) || options.coverage {
         Ok(Some((sections, cfi)))
     } else if matches!(options.against, Against::Cfi | Against::Orc) {
-        Err("the file has none".to_owned())
+        let is_lost = is_cfi_lost(elf, Ok(cfi));
+        Err(if is_lost { CFI_LOST } else { "the file has none" }.to_owned())
     } else {
         Ok((options.thorough || options.call_sites).then_some((sections, cfi)))
     }

@@ -35,8 +35,9 @@ pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) ->
             held.push(located.record(finding, Gathered::default()));
         }
     };
-    let mut report =
-        Checker::new(&options.validator).section_each(data, raw.placement(), &mut found);
+    let checker = Checker::new(&options.validator);
+    let checker = if raw.linked { checker.linked() } else { checker };
+    let mut report = checker.section_each(data, raw.placement(), &mut found);
     held.sort();
     options.select(&mut report);
     let [only] = &source;

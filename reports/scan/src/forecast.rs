@@ -6,19 +6,17 @@ use sframe_oracle::cfi::{Cfi, section_bytes};
 use sframe_record::{Forecast, Predicted};
 use sframe_synthesis::Forecaster;
 use sframe_validator::Endian;
-use sframe_validator::elf::{Elf, ElfKind};
+use sframe_validator::elf::{Elf, ElfKind, SectionHeaders};
 
+use super::compare::CFI_LOST;
 use super::elf_file::ElfFile;
 use super::options::CheckOptions;
 use super::tables::with_tables;
 use crate::describe::forecast::{encoding_name, forecast, predicted, unknown};
 
-/// Why nothing is known about a file that may have CFI.
-const BARE: &str = "the file has no section headers, by which CFI is found";
-
-/// Whether a linked file has no section headers.
+/// Whether a linked file has no usable section headers.
 fn is_bare(elf: &Elf<'_>) -> bool {
-    elf.kind() != ElfKind::Relocatable && elf.sections().is_empty()
+    elf.section_headers() != SectionHeaders::Listed
 }
 
 /// The forecast for a file, from its own CFI and that of its debug file. None if it has no code or SFrame is not defined
@@ -38,7 +36,7 @@ pub(super) fn of_file(file: &ElfFile<'_>, options: &CheckOptions) -> Option<Fore
             names.map(|name| unknown(name, reason)).collect()
         };
         made.sections = match tables.get() {
-            Ok([]) if is_bare(file.elf) => all_unknown(BARE),
+            Ok([]) if is_bare(file.elf) => all_unknown(CFI_LOST),
             Ok(cfi) => sections(file, cfi, options),
             Err(reason) => all_unknown(reason),
         };

@@ -229,7 +229,7 @@ fn usual_header(elf: &Elf<'_>) -> Result<FileHeader, CannotInsert> {
         && header.segments < MOST_HEADERS
         && header.sections < MOST_HEADERS
         && usize::from(header.segments) == elf.segments().len()
-        && usize::from(header.sections) == elf.sections().len();
+        && usize::from(header.sections) == elf.listed_sections().len();
     is_usual.then_some(header).ok_or(CannotInsert::Headers)
 }
 

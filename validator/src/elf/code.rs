@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Elf, ElfKind, ElfSection, PF_X, PT_LOAD, SHT_NOBITS, Segment};
+use super::{Elf, ElfKind, ElfSection, SHT_NOBITS};
 use crate::unwind::CodeAddress;
 
 /// `SHT_SYMTAB`.
@@ -87,42 +87,29 @@ impl<'a> Elf<'a> {
         })
     }
 
-    /// The start and size of the file's machine code, in the order of the headers: its code sections or, if there is no
-    /// section table, the bytes of its executable segments.
+    /// The start and size of the file's machine code, in the order of the headers: its code sections.
     pub fn code(&self) -> impl Iterator<Item = (CodeAddress, u64)> {
-        let segments = self.executable_segments().filter(|s| self.has_bytes(s.offset, s.file_size));
-        let segments = segments.map(|s| (s.address, s.file_size.min(s.memory_size)));
-        self.places(self.code_sections(), segments)
+        self.places(self.code_sections())
     }
 
     /// The places that may contain machine code once the file is loaded: those of [`Elf::code`], and executable ones
     /// without bytes in the file. The sizes are those stated in the headers.
     pub fn executable(&self) -> impl Iterator<Item = (CodeAddress, u64)> {
-        let sections = self.sections.iter().filter(|section| section.is_executable());
-        let segments = self.executable_segments().map(|s| (s.address, s.memory_size));
-        self.places(sections, segments)
+        self.places(self.sections.iter().filter(|section| section.is_executable()))
     }
 
     fn places<'s>(
         &self,
         sections: impl Iterator<Item = &'s ElfSection<'a>>,
-        segments: impl Iterator<Item = (u64, u64)>,
     ) -> impl Iterator<Item = (CodeAddress, u64)>
     where
         'a: 's,
     {
         let relocatable = self.kind == ElfKind::Relocatable;
-        let sections = sections.map(move |section| match relocatable {
+        sections.map(move |section| match relocatable {
             true => (CodeAddress { section: section.index, address: 0 }, section.size),
             false => (CodeAddress::absolute(section.address), section.size),
-        });
-        sections.chain(segments.map(|(address, size)| (CodeAddress::absolute(address), size)))
-    }
-
-    /// The executable segments of a file without a section table.
-    fn executable_segments(&self) -> impl Iterator<Item = &Segment> {
-        let segments = if self.sections.is_empty() { self.segments.as_slice() } else { &[] };
-        segments.iter().filter(|segment| segment.p_type == PT_LOAD && segment.flags & PF_X != 0)
+        })
     }
 
     /// Whether the file has `size` bytes at `offset`.

@@ -7,7 +7,7 @@ use object::read::elf::{Crel, FileHeader, Rela, SectionHeader, SectionTable, Sym
 use object::read::{SectionIndex, SymbolIndex};
 use object::{Endianness, U32};
 
-use super::{Class, Elf, ElfError, ElfSection, SHF_ALLOC, section_table};
+use super::{Class, Elf, ElfError, ElfSection, SHF_ALLOC};
 use crate::section::StartRelocation;
 use crate::unwind::CodeAddress;
 
@@ -112,7 +112,7 @@ impl RelocationTable {
         }
         let header = FileHeader64::<Endianness>::parse(file.data)?;
         let order = header.endian()?;
-        let sections = section_table(header, order, file.data)?;
+        let sections = file.headers.table(header, order, file.data)?;
         let mut room = Room::of(file);
         for index in file.relocating.of_target(target) {
             let section = sections.section(index)?;
@@ -243,7 +243,7 @@ impl Elf<'_> {
         }
         let header = FileHeader64::<Endianness>::parse(self.data)?;
         let order = header.endian()?;
-        let sections = section_table(header, order, self.data)?;
+        let sections = self.headers.table(header, order, self.data)?;
         let mut room = Room::of(self);
         for section in sections.iter() {
             if section.sh_flags(order).0 & SHF_ALLOC == 0 {

@@ -6,7 +6,7 @@ use object::Endianness;
 use object::elf;
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 
-use super::{Class, Elf, ElfError, ElfKind, Names, section_table};
+use super::{Class, Elf, ElfError, ElfKind, Names};
 use crate::text::Text;
 use crate::unwind::CodeAddress;
 
@@ -107,7 +107,7 @@ where
 {
     let header = Header::parse(file.data)?;
     let order = header.endian()?;
-    let sections = section_table(header, order, file.data)?;
+    let sections = file.headers.table(header, order, file.data)?;
     let table_of =
         |kind| sections.enumerate().find(|(_, section)| section.sh_type(order).0 == kind);
     let Some((index, section)) = table_of(SHT_SYMTAB).or_else(|| table_of(SHT_DYNSYM)) else {

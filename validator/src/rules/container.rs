@@ -7,6 +7,7 @@ mod machine_abi;
 mod section_alignment;
 mod section_duplicate;
 mod section_executable;
+mod section_headers_unusable;
 mod section_in_code_segment;
 mod section_in_group;
 mod section_links;
@@ -36,6 +37,7 @@ use crate::subject::FileContext;
 pub(super) const RULES: &[Entry] = &[
     Entry::new(&elf_class::RULE, Check::File(elf_class::check)),
     Entry::new(&machine_abi::RULE, Check::File(machine_abi::check)),
+    Entry::new(&section_headers_unusable::RULE, Check::File(section_headers_unusable::check)),
     Entry::new(&section_duplicate::RULE, Check::File(section_duplicate::check)),
     Entry::new(&section_type::RULE, Check::File(section_type::check)),
     Entry::new(&section_type_early::RULE, Check::File(section_type_early::check)),

@@ -23,6 +23,7 @@ mod outermost_by_absence;
 mod pauth_key;
 mod repeat_in_object;
 mod repeat_size_multiple;
+mod repeat_size_unknown;
 mod repeat_size_unused;
 mod repeat_size_unusual;
 mod repeat_size_zero;
@@ -43,6 +44,7 @@ pub(super) const RULES: &[Entry] = &[
     Entry::new(&function_info2_reserved::RULE, Check::Function(function_info2_reserved::check)),
     Entry::new(&function_padding::RULE, Check::Function(function_padding::check)),
     Entry::new(&repeat_size_zero::RULE, Check::Function(repeat_size_zero::check)),
+    Entry::new(&repeat_size_unknown::RULE, Check::Function(repeat_size_unknown::check)),
     Entry::new(&repeat_size_unused::RULE, Check::Function(repeat_size_unused::check)),
     Entry::new(&repeat_size_multiple::RULE, Check::Function(repeat_size_multiple::check)),
     Entry::new(&repeat_start_alignment::RULE, Check::Function(repeat_start_alignment::check)),

@@ -1,5 +1,6 @@
 //! The section's first bytes, before it is known whether they are a header, and the header's fields.
 
+mod abi_endian;
 mod auxiliary_header;
 mod auxiliary_header_outside;
 mod bad_magic;
@@ -40,6 +41,7 @@ pub(super) const RULES: &[Entry] = &[
     Entry::new(&pcrel_flag_missing::RULE, Check::Section(pcrel_flag_missing::check)),
     Entry::new(&pcrel_flag_clear::RULE, Check::Section(pcrel_flag_clear::check)),
     Entry::new(&unknown_abi::RULE, Check::Layout(unknown_abi::check)),
+    Entry::new(&abi_endian::RULE, Check::Section(abi_endian::check)),
     Entry::new(&fixed_ra_offset::RULE, Check::Layout(fixed_ra_offset::check)),
     Entry::new(&fixed_fp_offset::RULE, Check::Layout(fixed_fp_offset::check)),
     Entry::new(&auxiliary_header::RULE, Check::Section(auxiliary_header::check)),

@@ -296,3 +296,38 @@ fn entries_of_another_version() {
     bytes[2] = 2;
     assert_eq!(broken(&bytes), ["version-entry-size"]);
 }
+
+/// The byte orders of the machines (V3 2.2.1): AMD64 and AArch64 with 2 are little-endian, AArch64 with 1 and s390x are
+/// big-endian. Whoever knows the machine or the byte order decides.
+#[test]
+fn the_abi_has_the_byte_order_of_the_section() {
+    for abi in [Abi::Amd64, Abi::Aarch64Little, Abi::Aarch64Big, Abi::S390x] {
+        for endian in [Endian::Little, Endian::Big] {
+            let mut builder = of(V3, abi, []);
+            builder.endian(endian);
+            let data = bytes(&builder);
+            let is_little = matches!(abi, Abi::Amd64 | Abi::Aarch64Little);
+            let is_right = is_little == (endian == Endian::Little);
+            let expected: &[&str] = if is_right { &[] } else { &["abi-endian"] };
+            assert_eq!(broken(&data), expected, "{abi} {endian:?}");
+            for placement in
+                [Placement::at(0).with_abi(Some(abi)), Placement::at(0).with_endian(Some(endian))]
+            {
+                let report = Checker::default().section(&data, placement);
+                assert!(report.counts.is_empty(), "{abi} {endian:?}: {:?}", report.counts);
+            }
+        }
+    }
+}
+
+/// An unsorted table, and rows that repeat from an unaligned start, are wrong in a linked file alone.
+#[test]
+fn bare_sections_of_linked_files() {
+    let unsorted = with_header(V3, AMD64, |s| s.header.flags = 4);
+    let names = |checker: Checker<'_>| {
+        let report = checker.section(&unsorted, Placement::at(0));
+        report.counts.iter().map(|(rule, _)| rule.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(Checker::default()), NONE);
+    assert_eq!(names(Checker::default().linked()), ["unsorted-linked"]);
+}

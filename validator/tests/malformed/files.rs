@@ -6,7 +6,7 @@ use crate::host::{Host, PC32, PC64, SFRAME, Section, TEXT, archive, func, linked
 use crate::sound::{AMD64, V2, V3, bytes, first, of, second};
 use sframe_validator::Version;
 use sframe_validator::elf::{Class, SHF_ALLOC};
-use sframe_validator::write::elf::{Relocation, SHT_RELA, SectionHeader};
+use sframe_validator::write::elf::{Relocation, SHT_RELA, SectionHeader, claims};
 
 /// Two functions in a shared object.
 fn shared() -> Host {
@@ -159,6 +159,12 @@ fn segments() -> Vec<Case> {
             }),
             None,
         ),
+        at(
+            "section-headers-unusable",
+            sound(),
+            with_tables(sound(), |tables| tables.sections_offset = 1 << 40),
+            None,
+        ),
         at("segment-duplicate", sound(), broken(|host| host.segments.push(host.segments[2])), None),
         elf("segment-address", sound(), broken(|host| host.segment().address += 8), "p_vaddr"),
         elf("segment-permissions", sound(), broken(|host| host.segment().flags = 6), "p_flags"),
@@ -202,6 +208,12 @@ fn segments() -> Vec<Case> {
             "p_memsz",
         ),
     ]
+}
+
+/// The file with other places and sizes of tables in its header.
+fn with_tables(mut file: Vec<u8>, change: impl FnOnce(&mut claims::Tables)) -> Vec<u8> {
+    claims::tables(&mut file, change).expect("a 64-bit file");
+    file
 }
 
 fn relocations() -> Vec<Case> {

@@ -7,7 +7,7 @@ use super::{at, field};
 use crate::Case;
 use crate::host::{PC64, SFRAME, TEXT, linked, object};
 use crate::sound::{
-    AARCH64, AMD64, V2, V3, alone, based, bytes, entry, first, function, of, saved, second, two,
+    AARCH64, AMD64, V1, V2, V3, alone, based, bytes, entry, first, function, of, saved, second, two,
 };
 use sframe_validator::section::FreType;
 use sframe_validator::unwind::Frame;
@@ -160,6 +160,15 @@ fn repeats() -> Vec<Case> {
             48,
             "sfda_func_rep_size",
         ),
+        field(
+            "repeat-size-unknown",
+            alone(V1, AMD64, function().row(0, entry(AMD64))),
+            alone(V1, AMD64, stub(0x1000).repeat(0)),
+            // The only entry of version 1 is at 28.
+            44,
+            "sfde_func_info",
+        )
+        .besides(&["obsolete-version"]),
         field(
             "repeat-size-unused",
             one(V3, AMD64, unchanged),

@@ -6,7 +6,7 @@ use super::{at, field};
 use crate::Case;
 use crate::host::{Host, PC32, PC64, TEXT, linked, object};
 use crate::sound::{
-    AMD64, S390X, V1, V2, V3, alone, bytes, first, function, of, second, two, with_header,
+    AARCH64, AMD64, S390X, V1, V2, V3, alone, bytes, first, function, of, second, two, with_header,
 };
 use sframe_validator::write::{FunctionBuilder, StoredSection};
 use sframe_validator::{Endian, Version};
@@ -98,6 +98,13 @@ fn header() -> Vec<Case> {
             "unknown-abi",
             sound(),
             with_header(V3, AMD64, |s| s.header.abi_arch = 5),
+            4,
+            "sfh_abi_arch",
+        ),
+        field(
+            "abi-endian",
+            bytes(&two(V3, AARCH64)),
+            with_header(V3, AARCH64, |s| s.header.abi_arch = 1),
             4,
             "sfh_abi_arch",
         ),

@@ -166,7 +166,9 @@ fn named(elf: &Elf<'_>, symbols: &SymbolTable<'_>, name: &str) -> Vec<(CodeAddre
     };
     let mut starts = of_name(name);
     if starts.is_empty() {
-        let section = elf.code_sections().find(|section| section.name.bytes() == name.as_bytes());
+        // What only segments imply has no offsets that anyone knows.
+        let mut listed = elf.code_sections().filter(|section| elf.is_listed(section));
+        let section = listed.find(|section| section.name.bytes() == name.as_bytes());
         let relocatable = elf.kind() == ElfKind::Relocatable;
         starts.extend(section.map(|section| match relocatable {
             true => (CodeAddress { section: section.index, address: 0 }, section.size),

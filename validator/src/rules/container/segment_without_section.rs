@@ -1,3 +1,4 @@
+use crate::elf::SectionHeaders;
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::subject::FileContext;
@@ -21,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
-    if file.sframe.is_segment() && !file.elf.sections().is_empty() {
+    if file.sframe.is_segment() && file.elf.section_headers() == SectionHeaders::Listed {
         report.file(format_args!(
             "PT_GNU_SFRAME leads to {:#x}..{:#x}, but the file has no SFrame section",
             file.addresses().start,

@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
         summary: "a function whose rows repeat starts at a multiple of the block size",
         consequence: "The specification takes the PC modulo the block size; libsframe and the \
                       kernel take the PC's offset in the function. They agree only for such a \
-                      start.",
+                      start. In a section without a file, the rule needs --raw --linked.",
         remedy: "Align the stub section to the block size.",
         source: "V3 2.3.3.1, compared with libsframe 2.47 and the kernel's patches",
         example: "a function at 0x1008 whose rows repeat every 16 bytes",

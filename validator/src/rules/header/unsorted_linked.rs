@@ -13,7 +13,8 @@ pub(super) static RULE: Rule = Rule {
     about_tools: false,
     page: Page {
         summary: "the flag SFRAME_F_FDE_SORTED is set in a linked file",
-        consequence: "glibc and libsframe refuse to look up PCs without it.",
+        consequence: "glibc and libsframe refuse to look up PCs without it. In a section without a file, \
+                      the rule needs --raw --linked.",
         remedy: "Link with a linker that merges SFrame sections: GNU ld or mold.",
         source: "V3 2.1.3, 2.3.1; observed: lld 23 and gold append input sections unsorted",
         example: "flags 0x4 in a shared object",

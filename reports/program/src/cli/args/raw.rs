@@ -14,6 +14,9 @@ pub(in crate::cli) struct RawArgs {
     /// The section's address
     #[arg(long, requires = "raw", value_name = "ADDRESS", value_parser = number, default_value = "0", help_heading = "Bare sections", hide_short_help = true)]
     address: u64,
+    /// The section is from a linked file: apply the rules of linked files
+    #[arg(long, requires = "raw", help_heading = "Bare sections", hide_short_help = true)]
+    linked: bool,
     /// Override the machine that the header names
     #[arg(
         long,
@@ -40,6 +43,7 @@ impl RawArgs {
     pub(in crate::cli) fn options(&self) -> Option<RawOptions> {
         self.raw.then(|| RawOptions {
             address: self.address,
+            linked: self.linked,
             abi: self.machine.map(|machine| match machine {
                 Machine::Amd64 => Abi::Amd64,
                 Machine::Aarch64 => Abi::Aarch64Little,

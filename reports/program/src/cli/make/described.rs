@@ -4,7 +4,7 @@ use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::compare;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_synthesis::{Loss, Place, synthesize_code};
-use sframe_validator::elf::{Elf, ElfKind, SHT_NOBITS};
+use sframe_validator::elf::{Elf, SHT_NOBITS, SectionHeaders};
 use sframe_validator::{Abi, Version};
 
 use crate::cli::args::make::Witness;
@@ -66,8 +66,8 @@ fn lacking(elf: &Elf<'_>, from: Witness, losses: &[Loss]) -> String {
     if code == 0 {
         return "the file has no code".to_owned();
     }
-    if elf.kind() != ElfKind::Relocatable && elf.sections().is_empty() {
-        return "the file has no section headers, by which CFI and symbols are found".to_owned();
+    if elf.section_headers() != SectionHeaders::Listed {
+        return "the file has no section headers, and neither PT_GNU_EH_FRAME nor PT_DYNAMIC leads to CFI or symbols".to_owned();
     }
     let code = counted(code, "byte");
     match (from, elf.abi()) {

@@ -1,0 +1,213 @@
+//! The linker's stubs, by the relocations of the pointers through which they jump: one stub for each pointer, in one
+//! section, after a stub that calls the dynamic linker.
+//!
+//! Only machine code leads from a pointer to its stub. What is looked for are the forms that the ABI supplements show, and
+//! that GNU ld, lld and mold write.
+
+use alloc::vec::Vec;
+
+use super::super::{EM_AARCH64, EM_S390, EM_X86_64, PF_X};
+use super::dynamic::Dynamic;
+use super::loads::Loads;
+use super::{Content, Format, Piece};
+
+/// `R_X86_64_GLOB_DAT`.
+const GLOB_DAT: u64 = 6;
+/// The size of an entry of `SHT_RELA` for 64-bit files.
+const RELA: usize = 24;
+/// The size and alignment of stubs on AMD64, and their size on AArch64.
+const STUB: u64 = 16;
+
+/// The sections of stubs.
+pub(super) fn pieces(loads: &Loads<'_>, dynamic: &Dynamic, format: Format) -> Vec<Piece> {
+    if format.word() != 8 {
+        return Vec::new();
+    }
+    let file = File { loads, dynamic, format };
+    let pointers = file.pointers(dynamic.stub_relocations(), None);
+    match format.machine {
+        EM_X86_64 => file.amd64(&pointers),
+        EM_AARCH64 => file.aarch64(&pointers).into_iter().collect(),
+        EM_S390 => file.s390x(&pointers).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A section of stubs from one address to another.
+const fn section(name: &'static [u8], (start, end): (u64, u64), entry: u64) -> Piece {
+    Piece {
+        entry_size: entry,
+        ..Piece::new((start, end.saturating_sub(start)), name, Content::Code)
+    }
+}
+
+struct File<'l, 'a> {
+    loads: &'l Loads<'a>,
+    dynamic: &'l Dynamic,
+    format: Format,
+}
+
+impl File<'_, '_> {
+    /// The addresses of the pointers that a table of relocations fills, ordered; those of one type, or all.
+    fn pointers(&self, (start, size): (u64, u64), of_type: Option<u64>) -> Vec<u64> {
+        let entries = self.loads.bytes(start, size).unwrap_or_default().chunks_exact(RELA);
+        let wanted = entries.filter(|entry| {
+            let info = self.format.number_at(entry, 8, 8).unwrap_or_default();
+            of_type.is_none_or(|wanted| info & 0xffff_ffff == wanted)
+        });
+        let mut pointers: Vec<u64> =
+            wanted.filter_map(|entry| self.format.number_at(entry, 0, 8)).collect();
+        pointers.sort_unstable();
+        pointers.dedup();
+        pointers
+    }
+
+    /// What the pointers contain in the file and leads to code: the lowest value, and the number of such pointers.
+    fn first_target(&self, pointers: &[u64]) -> Option<(u64, u64)> {
+        let target = |pointer: &u64| {
+            let bytes = self.loads.bytes(*pointer, 8)?;
+            let target = self.format.number(bytes);
+            self.loads.at(target).filter(|load| load.flags & PF_X != 0).map(|_| target)
+        };
+        let targets = || pointers.iter().filter_map(target);
+        Some((targets().min()?, targets().count() as u64))
+    }
+
+    /// Stubs jump through their pointers. With indirect branch tracking these are in `.plt.sec`, and those that call the
+    /// dynamic linker in `.plt`. `.plt.got` follows, with stubs whose pointers are filled from the start.
+    fn amd64(&self, pointers: &[u64]) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        let header = self.header();
+        let jumping = self.jumps(pointers);
+        let of_header = match (header, jumping) {
+            (Some((start, end)), Some((first, after))) if first == end => Some((start, after)),
+            (Some((start, end)), _) => Some((start, end.max(self.lazy_end(pointers)))),
+            (None, _) => None,
+        };
+        // The stub for thread-local storage is the last one.
+        let of_header = of_header.map(|(start, end)| match self.dynamic.tls_stub {
+            stub if stub != 0 && stub == end => (start, end.saturating_add(STUB)),
+            _ => (start, end),
+        });
+        pieces.extend(of_header.map(|place| section(b".plt", place, STUB)));
+        if let Some((first, after)) = jumping
+            .filter(|(first, _)| of_header.is_none_or(|(start, end)| !(start..end).contains(first)))
+        {
+            pieces.push(section(b".plt.sec", (first, after), STUB));
+        }
+        pieces.extend(of_header.and_then(|(_, end)| self.plt_got(end)));
+        pieces
+    }
+
+    /// The addresses of the first stub that jumps through one of the pointers, and after the last one.
+    fn jumps(&self, pointers: &[u64]) -> Option<(u64, u64)> {
+        let (first, last) = (*pointers.first()?, *pointers.last()?);
+        let is_pointer = |address: u64| {
+            (first..=last).contains(&address) && pointers.binary_search(&address).is_ok()
+        };
+        let mut places = self.instructions([0xff, 0x25]).filter(|(_, to)| is_pointer(*to));
+        let (first, _) = places.next()?;
+        let last = places.last().map_or(first, |(last, _)| last);
+        let (start, end) = (first & !(STUB - 1), (last & !(STUB - 1)).checked_add(STUB)?);
+        let most = (pointers.len() as u64).saturating_mul(STUB);
+        (end - start <= most).then_some((start, end))
+    }
+
+    /// The instructions that begin with two bytes and end with a distance: their addresses, and those to which they refer.
+    fn instructions(&self, begin: [u8; 2]) -> impl Iterator<Item = (u64, u64)> {
+        let code = self.loads.all().iter().filter(|load| load.flags & PF_X != 0);
+        let code = code.filter_map(|load| Some((load.start, self.loads.from(load.start)?)));
+        code.flat_map(move |(start, bytes)| {
+            let windows =
+                bytes.windows(6).zip(start..).filter(move |(it, _)| it.starts_with(&begin));
+            windows.filter_map(|(it, address)| Some((address, self.relative(it, 2, address)?)))
+        })
+    }
+
+    /// The address to which an instruction refers whose offset ends it, at `offset` in bytes at an address.
+    fn relative(&self, bytes: &[u8], offset: usize, address: u64) -> Option<u64> {
+        let distance = self.format.signed_at(bytes, offset, 4)?;
+        Some(address.wrapping_add(offset as u64 + 4).wrapping_add(distance))
+    }
+
+    /// The place of the stub that calls the dynamic linker: the first one that pushes the second word of the global offset
+    /// table. mold's has 32 bytes, and starts with other instructions.
+    fn header(&self) -> Option<(u64, u64)> {
+        let wanted = self.dynamic.got.checked_add(8).filter(|_| self.dynamic.got != 0)?;
+        let (push, _) = self.instructions([0xff, 0x35]).find(|(_, to)| *to == wanted)?;
+        let size = if push % STUB == 0 { STUB } else { 2 * STUB };
+        let start = push & !(STUB - 1);
+        Some((start, start.checked_add(size)?))
+    }
+
+    /// The end of the stubs to which the pointers lead at first; 0 if they lead to none.
+    fn lazy_end(&self, pointers: &[u64]) -> u64 {
+        let end = |(target, count): (u64, u64)| {
+            (target & !(STUB - 1)).checked_add(count.checked_mul(STUB)?)
+        };
+        self.first_target(pointers).and_then(end).unwrap_or(0)
+    }
+
+    /// `.plt.got` after an address: stubs of 8 bytes, or of 16 that start with `endbr64`.
+    fn plt_got(&self, after: u64) -> Option<Piece> {
+        let pointers = self.pointers(self.dynamic.relocations(), Some(GLOB_DAT));
+        let mut size = None;
+        let start = after.checked_next_multiple_of(8)?;
+        let mut end = start;
+        while let Some(bytes) = self.loads.bytes(end, 8) {
+            let (own, jump) = match bytes {
+                [0xff, 0x25, ..] => (8, 0),
+                [0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, ..] => (STUB, 4),
+                [0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, ..] => (STUB, 5),
+                _ => break,
+            };
+            let stub = self.loads.bytes(end, own).filter(|_| size.is_none_or(|it| it == own));
+            let Some(stub) = stub else { break };
+            let pointer = self.relative(stub, jump + 2, end);
+            if pointer.is_none_or(|pointer| pointers.binary_search(&pointer).is_err()) {
+                break;
+            }
+            size = Some(own);
+            end += own;
+        }
+        size.map(|size| section(b".plt.got", (start, end), size))
+    }
+
+    /// At first, all pointers lead to the stub that calls the dynamic linker, which has 32 bytes. Each stub ends with
+    /// `br x17`, or with `nop` after it.
+    fn aarch64(&self, pointers: &[u64]) -> Option<Piece> {
+        const BR_X17: u64 = 0xd61f_0220;
+        const NOP: u64 = 0xd503_201f;
+        let (start, count) = self.first_target(pointers)?;
+        let bytes = self.loads.from(start)?;
+        // Instructions are little-endian in either byte order of data.
+        let little = Format { endian: crate::abi::Endian::Little, ..self.format };
+        let words = || bytes.chunks_exact(4).map(|word| little.number(word));
+        let most = usize::try_from(count.checked_mul(32)?.checked_add(64)?).ok()?;
+        let jumps = words().take(most).enumerate().filter(|(_, word)| *word == BR_X17);
+        let mut jumps = jumps.map(|(at, _)| at).take(usize::try_from(count).ok()?.checked_add(1)?);
+        let (mut last, mut before) = (jumps.next()?, 0);
+        for jump in jumps {
+            (before, last) = (last, jump);
+        }
+        let padded = last - before == 6 && words().nth(last + 1) == Some(NOP);
+        let size = (last as u64 + if padded { 2 } else { 1 }).checked_mul(4)?;
+        Some(section(b".plt", (start, start.checked_add(size)?), STUB))
+    }
+
+    /// Each pointer leads to the second half of its stub at first; all stubs have 32 bytes. mold's pointers lead to the
+    /// first stub, which has 48 bytes; the others have 16.
+    fn s390x(&self, pointers: &[u64]) -> Option<Piece> {
+        // stg %r1,56(%r15)
+        const STORE: [u8; 6] = [0xe3, 0x10, 0xf0, 0x38, 0x00, 0x24];
+        let (target, count) = self.first_target(pointers)?;
+        let gnu = target.checked_sub(14 + 32);
+        let is_gnu = |start: &u64| self.loads.bytes(*start, 6).is_some_and(|it| it == STORE);
+        let (start, header, stub) = match gnu.filter(is_gnu) {
+            Some(start) => (start, 32, 32),
+            None => (target, 48, 16),
+        };
+        let end = start.checked_add(count.checked_mul(stub)?.checked_add(header)?)?;
+        Some(section(b".plt", (start, end), stub))
+    }
+}
