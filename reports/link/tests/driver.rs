@@ -109,6 +109,11 @@ fn archive(root: &Path) -> Option<()> {
     Some(())
 }
 
+/// Whether the programs are there that read what was linked.
+fn are_readers_at_hand() -> bool {
+    ["2.40", "2.47.50"].into_iter().all(|version| tools::toolchain(version).is_some())
+}
+
 /// The functions of the program that readers find, by name.
 fn described(root: &Path, output: &str) -> Option<BTreeSet<String>> {
     let mut starts = BTreeSet::new();
@@ -143,7 +148,7 @@ fn a_program_is_linked_as_predicted() {
     if !tools::is_installed("cc") {
         return;
     }
-    if archive(&root).is_none() {
+    if archive(&root).is_none() || !are_readers_at_hand() {
         return;
     }
     let mut links = 0;
@@ -249,7 +254,7 @@ fn count(root: &Path, version: &str) -> usize {
 #[test]
 fn templates_are_counted_once() {
     let root = folder!("driver-templates");
-    if !tools::is_installed("g++") {
+    if !tools::is_installed("g++") || !are_readers_at_hand() {
         return;
     }
     for (name, text) in TEMPLATES {

@@ -48,7 +48,10 @@ impl Machine {
             "aarch64" => &["2.40", "2.44", "2.47.50"],
             _ => &["2.47.50"],
         };
-        let exists = |toolchain: &&str| toolchains().join(toolchain).join("bin").exists();
+        let is_there = |toolchain: &str| toolchains().join(toolchain).join("bin").exists();
+        // Its objects are linked by GNU ld 2.44.
+        let exists =
+            |toolchain: &&str| is_there(toolchain) && (*toolchain != "llvm-23" || is_there("2.44"));
         let missing: Vec<_> = emitting.iter().filter(|name| !exists(name)).collect();
         for toolchain in &missing {
             let what = format!("the assembler of {toolchain} for {}", self.name);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sframe_corpus::program::{self, Outcome};
-use sframe_corpus::{folder, tries};
+use sframe_corpus::{folder, tools, tries};
 use sframe_validator::elf::Elf;
 
 use super::cores::{build, core_by_gdb, has_tools};
@@ -156,6 +156,9 @@ fn damaged_stacks() {
 /// Files that are not core dumps, and core dumps of files that cannot be found.
 #[test]
 fn refused_files() {
+    if tools::toolchain("2.44").is_none() {
+        return;
+    }
     let Some((folder, program, bytes)) = core("walk-refused-files") else { return };
     fs::write(folder.join("text"), "text").expect("written");
     let refused = |file: &str, reason: &str| {
