@@ -20,9 +20,13 @@ use gimli::{BaseAddresses, CfaRule, EhFrame, LittleEndian, RegisterRule, UnwindS
 use object::{Object, ObjectSection};
 use sframe_corpus::steps::{self, Call, Machine, Step};
 use sframe_corpus::{corpus, folder, tools};
+use sframe_oracle::cfi::Cfi;
 use sframe_oracle::code::Program;
 use sframe_oracle::compare::{Refutation, prove};
 use sframe_validator::elf::Elf;
+use sframe_validator::write::SectionBuilder;
+use sframe_validator::write::elf::Image;
+use sframe_validator::{Abi, Version};
 
 /// The rules of a register that are wrong, and whether the processor shows it: it does not where nothing protects a slot that still
 /// holds the value.
@@ -215,6 +219,43 @@ fn calls(machine: Machine, linker: &Path, file: &str, data: &[u8]) -> Vec<Call> 
     let size =
         object::File::parse(data).expect("ELF").section_by_name(".text").expect("code").size();
     steps::run(machine, &folder, "./program", &steps::Code::Function("f".into(), size))
+}
+
+/// The number of wrong rules that are found for a function of 400 bytes that saves nothing, and has another rule for RBX after each 2
+/// bytes: `add %al,(%rax)`. The CIE has some `nop` at the end.
+fn wrong_rules(nops: usize) -> Vec<usize> {
+    // def_cfa rsp+8; RA at CFA-8.
+    let length = u32::try_from(14 + nops).expect("short").to_le_bytes();
+    let rest = [0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1];
+    let mut cfi = [length.as_slice(), &rest, &vec![0; nops]].concat();
+    let cie = u32::try_from(cfi.len() + 4).expect("short").to_le_bytes();
+    // offset rbx, CFA-24 or CFA-32; advance 2.
+    let program: Vec<u8> = (0..200).flat_map(|row| [0x83, 3 + row % 2, 0x42]).collect();
+    let length = u32::try_from(20 + program.len()).expect("short").to_le_bytes();
+    let range = [0x1000_u64.to_le_bytes(), 400_u64.to_le_bytes()].concat();
+    cfi.extend([length.as_slice(), &cie, &range, &program].concat());
+    let mut builder = SectionBuilder::new(Version::V2, Abi::Amd64);
+    let sframe = builder.address(0x4000).build().expect("a section").bytes;
+    let (code, eh_frame) = (0x1000..0x1190, Some((cfi.as_slice(), 0x8000)));
+    let image = Image { abi: Abi::Amd64, code, sframe: (&sframe, 0x4000), typed: true, eh_frame };
+    let file = image.bytes().expect("a file");
+    let elf = Elf::parse(&file).expect("ELF");
+    let cfi = Cfi::load_all(&elf).expect("readable");
+    let code = Program::of(&elf, &[], &cfi).expect("AMD64");
+    let mut found = Vec::new();
+    prove(&code, &elf, &[], &cfi, |one| match one {
+        Refutation::Rules(wrong) => found.push(wrong.rules.len()),
+        Refutation::Rows(wrong) => panic!("{wrong:?}"),
+    });
+    found
+}
+
+#[test]
+fn wrong_rules_of_a_function_are_bounded() {
+    assert_eq!(wrong_rules(0), [64]);
+    // The CIE has 5 other bytes of instructions.
+    assert_eq!(wrong_rules(251), [64]);
+    assert_eq!(wrong_rules(252), [0; 0]);
 }
 
 /// Each folder is in the README, and each line is about a file.

@@ -46,6 +46,12 @@ pub struct Cie {
 }
 
 impl Cie {
+    /// The size in bytes of the initial instructions.
+    pub(crate) const fn instruction_bytes(&self) -> u64 {
+        let (start, end) = self.instructions;
+        end.saturating_sub(start) as u64
+    }
+
     /// A CIE of version 4 for 8-byte addresses, without an augmentation, factors or instructions.
     pub(crate) fn plain(return_address: Register) -> Cie {
         Cie {

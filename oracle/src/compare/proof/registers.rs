@@ -12,6 +12,9 @@ use crate::witness::CodeRange;
 /// The maximum number of wrong rules of a function that are kept.
 const MOST_RULES: usize = 64;
 
+/// The maximum size in bytes of a CIE's instructions, which are executed for each of its functions. Producers write a few.
+const MOST_INITIAL: u64 = 256;
+
 /// A rule that is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongRule {
@@ -87,7 +90,9 @@ impl<'f, 'c> Search<'f, 'c> {
         // ORC has no such rules, and the caller of a signal frame has its registers in the context. The rules of code in the middle
         // of an entry would take as long as the entry.
         let fde = &stated.function;
-        let is_readable = fde.cfi().kind().is_some() && !fde.cie().signal;
+        let is_readable = fde.cfi().kind().is_some()
+            && !fde.cie().signal
+            && fde.cie().instruction_bytes() <= MOST_INITIAL;
         let Some(judged) = self.current.as_mut().filter(|_| is_readable) else { return };
         if fde.start() < self.function.start {
             return;
@@ -228,6 +233,7 @@ impl<'c> Judged<'c> {
         let Judged { function, mut rules, .. } = self;
         rules.retain(is_judged);
         rules.sort_by_key(|rule| (rule.start, rule.register));
+        rules.truncate(MOST_RULES);
         let start = CodeAddress { address: rules.first()?.start, ..function.start() };
         let bytes = covered(&rules);
         Some(WrongRules { function, start, rules, bytes })

@@ -176,10 +176,12 @@ impl<'r, 'a> Reader<'r, 'a> {
         let why = self.why.then(|| {
             let asked = (place.address, self.registers);
             let clause = why::clause(wrong, !registers.is_empty());
-            why::find(self.elf, abi, &mut self.names, (code, &mut function), asked)
-                .map(|why| Why { clause, ..why })
+            Why {
+                clause,
+                ..why::find(self.elf, abi, &mut self.names, (code, &mut function), asked)
+            }
         });
-        Some((why.flatten(), registers))
+        Some((why, registers))
     }
 
     /// Why a function is not examined.

@@ -22,7 +22,8 @@ const MOST_LISTED: usize = 4;
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Why {
-    /// The instructions on one of the shortest ways from an entry of the function to the PC, which is in the last one.
+    /// The instructions on one of the shortest ways from an entry of the function to the PC, which is in the last one. Empty if no
+    /// way with at most 16,384 instructions is known.
     pub way: Vec<WhyStep>,
     /// What is not known at the PC, and where it was lost.
     pub lost: Vec<Lost>,
@@ -117,8 +118,8 @@ pub(super) fn find<'e>(
     names: &mut Names<'_, '_>,
     (code, function): (&Program<'e>, &mut Function<'e>),
     (address, registers): (u64, &[Register]),
-) -> Option<Why> {
-    let way = code.way_to(function, address, registers)?;
+) -> Why {
+    let way = code.way_to(function, address, registers).unwrap_or_default();
     let lost = lost(abi, &way, registers);
     let step = |step: WayStep| {
         let place: CodeAddress = step.place;
@@ -144,7 +145,7 @@ pub(super) fn find<'e>(
                 .collect(),
         }
     };
-    Some(Why { way: way.into_iter().map(step).collect(), lost, clause: None })
+    Why { way: way.into_iter().map(step).collect(), lost, clause: None }
 }
 
 /// The clauses by which the statement of the `wrong` witness is wrong, or a rule for another register.
@@ -188,6 +189,9 @@ fn lost(abi: Abi, way: &[WayStep], registers: &[Register]) -> Vec<Lost> {
 
 /// Writes the proof for people.
 pub(super) fn write(out: &mut dyn Write, why: &Why) -> io::Result<()> {
+    if why.way.is_empty() {
+        return writeln!(out, "  why: no way of at most 16,384 instructions is known");
+    }
     writeln!(
         out,
         "  why: the way from an entry of the function, and what is known before each instruction"
