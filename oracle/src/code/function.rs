@@ -83,8 +83,10 @@ impl<'e> Function<'e> {
         self.analyses.iter().any(|analysis| analysis.writes(all))
     }
 
-    /// Whether the function restores a register wherever it is known to be left.
-    pub(crate) fn restores(&self, register: Register) -> bool {
+    /// Whether the function restores a callee-saved register wherever it is known to be left. If not, it may use the register for
+    /// anything, as code in languages with other conventions does.
+    #[must_use]
+    pub fn restores(&self, register: Register) -> bool {
         let this = RegisterSet::of(number(register));
         self.analyses.iter().all(|analysis| analysis.restored().meet(this))
     }

@@ -246,12 +246,13 @@ impl AbstractState {
         };
     }
 
-    /// Whether an effect with these subjects may change the state: see [`Effect::subjects`]. Of SP, FP and RA, it is known
-    /// that they were overwritten.
+    /// Whether an effect with these subjects may change the state: see [`Effect::subjects`]. Of SP, FP, RA and kept registers,
+    /// it becomes known that they were overwritten.
     #[inline]
     pub(super) fn concerns(&self, subjects: RegisterSet) -> bool {
         let always = self.frame.with(RegisterSet::ALWAYS);
-        subjects.meet(self.known.with(self.in_comparison).with(always))
+        let open = self.kept.without(self.overwritten);
+        subjects.meet(self.known.with(self.in_comparison).with(always).with(open))
     }
 
     /// What SP holds.
