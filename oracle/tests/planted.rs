@@ -1,5 +1,5 @@
 //! Errors planted in the CFI of real libraries are found, and nothing else is accused: one rule, offset, register or row of a function
-//! is changed, where the machine code decides what is changed. `SFRAME_PLANTED` is the number of errors for each library, and
+//! is changed, where the machine code decides what is changed; for a rule that is left out, where it knows the slot. `SFRAME_PLANTED` is the number of errors for each library, and
 //! `SFRAME_SEED` makes others.
 
 #![allow(
@@ -290,6 +290,6 @@ fn planted_errors_are_found() {
         println!("{library}: {here:?}");
     }
     println!("{planted} planted, {} missed: {missed:#?}", missed.len());
-    // At least 99 %.
-    assert!(missed.len() * 100 <= planted, "{} of {planted} missed: {missed:#?}", missed.len());
+    // At least 98 %: where a register may still hold its value on one of several ways, "unchanged" is undecided.
+    assert!(missed.len() * 50 <= planted, "{} of {planted} missed: {missed:#?}", missed.len());
 }
