@@ -132,7 +132,7 @@ fn registers(abi: Abi) -> Vec<Register> {
     numbers.into_iter().map(Register).collect()
 }
 
-/// What is said and known at each reached instruction of the function at a place.
+/// The rows and rules of CFI, and what the code proves, at each instruction of the function that is reached.
 fn places(function: &mut Function<'_>, fde: &Fde<'_>, abi: Abi) -> BTreeMap<u64, Place> {
     let mut context = RowContext::new(fde.cfi());
     let rows: Vec<_> = fde.rows(&mut context).flatten().collect();

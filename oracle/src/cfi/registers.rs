@@ -1,6 +1,6 @@
 //! The rules of registers that functions keep for their callers and that no [`Frame`](sframe_validator::unwind::Frame) has.
 //!
-//! Frames are made for every function of a file, and must be small. These rules are needed only where they are held against the
+//! Frames are made for every function of a file, and must be small. These rules are needed only where they are compared with the
 //! machine code.
 
 use sframe_validator::unwind::{CodeAddress, Expression, Recovery, Register};

@@ -1,4 +1,4 @@
-//! Holds the rules of CFI for registers that functions keep for their callers, and that SFrame does not carry, against the code.
+//! Compares the rules of CFI for registers that functions keep for their callers, and that SFrame does not carry, with the code.
 
 use core::ops::Range;
 

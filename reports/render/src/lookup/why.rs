@@ -6,6 +6,7 @@ use anstyle::Style;
 use serde::Serialize;
 use sframe_oracle::code::{Arrival, EntryKind, Function, Program, WayStep};
 use sframe_oracle::rules::CATALOGUE;
+use sframe_record::numbers::grouped;
 use sframe_record::{Address, Instruction, KnownFrame, Text, Wrong};
 use sframe_scan::describe::{Names, instruction_at};
 use sframe_validator::Abi;
