@@ -251,11 +251,8 @@ pub(super) fn write(out: &mut dyn Write, why: &Why) -> io::Result<()> {
 /// Writes lines about instructions that change nothing, or how many there are.
 fn write_quiet(out: &mut dyn Write, lines: &mut Vec<String>) -> io::Result<()> {
     if lines.len() > MOST_LISTED {
-        writeln!(
-            out,
-            "    {DIM}... {} instructions that change nothing of it{DIM:#}",
-            lines.len()
-        )?;
+        let count = grouped(lines.len() as u64);
+        writeln!(out, "    {DIM}... {count} instructions that change nothing of it{DIM:#}")?;
     } else {
         for line in lines.iter() {
             writeln!(out, "{}", line.trim_end())?;
