@@ -52,7 +52,8 @@ fn write(folder: &Path) -> Store {
     let _ = fs::remove_dir_all(folder);
     let store = Store::create(folder, manifest()).expect("a store");
     let records = include_str!("../tests/records/records.ndjson");
-    let records: Vec<&str> = records.lines().collect();
+    // Names without characters that JSON escapes can be replaced.
+    let records: Vec<&str> = records.lines().filter(|line| !line.contains('\\')).collect();
     for shard in 0..SHARDS {
         let Shard::ToDo(mut writer) = store.begin(shard).expect("a shard") else { continue };
         while let Some(item) = writer.next_item() {
