@@ -41,6 +41,8 @@ impl Plan {
         let early = self.version < Version::V3;
         let rows = any(&|function| !function.rows.is_empty());
         add("obsolete-version", self.version == Version::V1);
+        let repeated = any(&|function| function.repeat.is_some());
+        add("repeat-size-unknown", self.version == Version::V1 && repeated);
         add("frame-pointer-claim", self.claim);
         add("auxiliary-header", !self.auxiliary.is_empty());
         add("function-table-offset", !self.gap_before_functions.is_empty());
