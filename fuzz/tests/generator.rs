@@ -177,6 +177,7 @@ fn every_warning_is_caused() {
         "no-rows",
         "obsolete-version",
         "repeat-size-multiple",
+        "repeat-size-unknown",
         "repeat-start-alignment",
         "row-at-end",
         "row-duplicate-start",
