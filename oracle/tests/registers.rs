@@ -93,9 +93,8 @@ struct Row {
 
 /// The rows of the only function of a file; addresses count from its start.
 fn rows(data: &[u8], registers: &[u16]) -> Vec<Row> {
-    let file = object::File::parse(data).expect("ELF");
-    let section = file.section_by_name(".eh_frame").expect("CFI");
-    let frames = EhFrame::new(section.data().expect("in the file"), LittleEndian);
+    let section = eh_frame(data);
+    let frames = EhFrame::new(&section, LittleEndian);
     let bases = BaseAddresses::default().set_eh_frame(0);
     let mut entries = frames.entries(&bases);
     let fde =
@@ -123,20 +122,30 @@ fn rows(data: &[u8], registers: &[u16]) -> Vec<Row> {
     rows
 }
 
-/// What a rule recovers before an instruction.
+/// The bytes of `.eh_frame`.
+fn eh_frame(data: &[u8]) -> Vec<u8> {
+    let file = object::File::parse(data).expect("ELF");
+    let section = file.section_by_name(".eh_frame").expect("CFI");
+    section.data().expect("in the file").to_vec()
+}
+
+/// What a rule recovers before an instruction. Offsets of expressions count from the start of `section`.
 fn recover(
     call: &Call,
     step: &Step,
     (register, rule): (u16, &RegisterRule<usize>),
-    cfa: u64,
+    (cfa, section): (u64, &[u8]),
 ) -> Option<u64> {
     match rule {
         RegisterRule::Undefined | RegisterRule::SameValue => step.register(register),
         RegisterRule::Offset(offset) => call.word(step, cfa.wrapping_add_signed(*offset)),
         RegisterRule::Register(other) => step.register(other.0),
-        // `DW_OP_breg31` with one byte, in `counted-from-moving-sp-aarch64`: that of X19 and X23, or 8 for the others.
-        RegisterRule::Expression(_) => {
-            call.word(step, step.sp + if register % 4 == 3 { 0 } else { 8 })
+        // `DW_OP_breg31` and one byte: all expressions of the files are such.
+        RegisterRule::Expression(expression) => {
+            let [0x8f, offset @ 0..0x40] = section[expression.offset..][..expression.length] else {
+                panic!("{expression:?}")
+            };
+            call.word(step, step.sp + u64::from(offset))
         }
         other => panic!("{other:?}"),
     }
@@ -159,6 +168,7 @@ fn the_processor_agrees_with_the_list() {
             }
             let registers: Vec<u16> = machine.kept().iter().map(|(number, _)| *number).collect();
             let rows = rows(&data, &registers);
+            let eh_frame = eh_frame(&data);
             let mut seen = BTreeSet::new();
             let lines = list.get(&file).map(Vec::as_slice).unwrap_or_default();
             for call in calls(machine, &linker, &file, &data) {
@@ -166,10 +176,10 @@ fn the_processor_agrees_with_the_list() {
                 for step in &call.steps {
                     let row = rows.iter().find(|row| row.range.contains(&step.offset));
                     let row = row.unwrap_or_else(|| panic!("{file}: no row at {:#x}", step.offset));
-                    let base = if row.cfa.0 == steps_fp(machine) { step.fp } else { step.sp };
+                    let base = if row.cfa.0 == frame_pointer(machine) { step.fp } else { step.sp };
                     let cfa = base.wrapping_add_signed(row.cfa.1);
                     for (register, rule) in &row.rules {
-                        let is_right = recover(&call, step, (*register, rule), cfa)
+                        let is_right = recover(&call, step, (*register, rule), (cfa, &eh_frame))
                             == first.register(*register);
                         let line = lines.iter().position(|line| {
                             let (start, end) = line.range;
@@ -194,7 +204,7 @@ fn the_processor_agrees_with_the_list() {
 }
 
 /// The frame pointer's DWARF number.
-const fn steps_fp(machine: Machine) -> u16 {
+const fn frame_pointer(machine: Machine) -> u16 {
     match machine {
         Machine::Amd64 => 6,
         Machine::Aarch64 => 29,

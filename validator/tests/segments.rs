@@ -148,7 +148,7 @@ fn files_of_the_system_imply_their_sections() {
     assert!(found.is_empty(), "{}: {:#?}", found.len(), found);
 }
 
-/// Headers that lie are worth no more than none.
+/// Headers that cannot be right are not used: the sections are those of the file without headers.
 #[test]
 fn unusable_headers_are_not_used() {
     let file = sframe_corpus::read("golden/mold/x86_64/shared.so");
@@ -286,7 +286,8 @@ fn many_segments() {
     assert_eq!(Elf::parse(&same).map(|_| ()), Err(ElfError::SharedBytes));
 }
 
-/// Each of many segments leads to the same bytes, which have a million entries: the work is done once.
+/// Each of many segments leads to the same bytes, which have a million entries. The work is done once: if it were
+/// done for each segment, the test would not end.
 #[test]
 fn many_segments_of_one_table() {
     // PT_NOTE, PT_GNU_EH_FRAME, PT_GNU_SFRAME, PT_DYNAMIC.
@@ -297,10 +298,9 @@ fn many_segments_of_one_table() {
         large.resize(0x40_0000, 0);
         // A version and the encodings of `.eh_frame_hdr`; notes without a name or content are zeros.
         large[0x30_0000..0x30_0004].copy_from_slice(&[1, 0x1b, 0x03, 0x3b]);
-        let start = std::time::Instant::now();
         let parsed = Elf::parse(&large).expect("program headers");
-        assert!(parsed.sections().len() < 0x10_0000, "{p_type:#x}");
-        assert!(start.elapsed().as_secs() < 10, "{p_type:#x}: {:?}", start.elapsed());
+        // The null section, and the bytes that are loaded.
+        assert_eq!(parsed.sections().len(), 2, "{p_type:#x}");
     }
 }
 

@@ -147,8 +147,10 @@ pub(super) fn wrong_rules(function: &Fde<'_>, rules: &[WrongRule]) -> String {
             ),
         });
     }
-    if let Some(more) = first.len().checked_sub(MOST_REGISTERS).filter(|more| *more > 0) {
-        text.push_str(&format!("; and {more} more registers"));
+    match first.len().saturating_sub(MOST_REGISTERS) {
+        0 => {}
+        1 => text.push_str("; and 1 more register"),
+        more => text.push_str(&format!("; and {more} more registers")),
     }
     text
 }

@@ -44,6 +44,7 @@ pub(super) struct Analysis<'c> {
     restored: Option<RegisterSet>,
     /// The targets of some jump are unknown: code that is not in the graph may enter any block.
     is_open: bool,
+    /// Where the function is entered.
     entries: Vec<Entry>,
     /// The targets of indirect jumps, by the number of the instruction.
     targets: BTreeMap<u32, Vec<u64>>,

@@ -93,7 +93,8 @@ impl Proofs {
         let sframe = self.sframe.map(|bytes| of("SFrame", bytes));
         let cfi = self.cfi.map(|bytes| of(noun, bytes));
         let bytes = counted(self.wrong_rules, "byte");
-        let rules = format!("{noun}: a rule for another callee-saved register wrong for {bytes}");
+        let rules =
+            format!("{noun}: a rule for another callee-saved register is wrong for {bytes}");
         let rules = (self.wrong_rules > 0).then_some(rules);
         sframe.into_iter().chain(cfi).chain(rules).collect()
     }
@@ -132,7 +133,7 @@ mod tests {
         );
         assert_eq!(
             Proofs { wrong_rules: 1_700, ..Proofs::default() }.sentences("CFI"),
-            ["CFI: a rule for another callee-saved register wrong for 1,700 bytes"]
+            ["CFI: a rule for another callee-saved register is wrong for 1,700 bytes"]
         );
     }
 }

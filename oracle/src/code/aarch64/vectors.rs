@@ -9,7 +9,7 @@ use crate::code::effect::{Effect, FIRST_VECTOR, NO_REGISTER, RegisterNumber};
 /// A distance from a base at which no register is saved, because it is not aligned.
 const NOWHERE: i32 = 1;
 
-/// The number of the register that stands for the lower half of a vector register; [`NO_REGISTER`] if it is not kept.
+/// The register number of the lower half of a vector register; [`NO_REGISTER`] if functions need not keep it.
 pub(super) fn lower_half(register: RegisterNumber) -> RegisterNumber {
     match register.checked_sub(8) {
         Some(number @ 0..8) => FIRST_VECTOR.saturating_add(number),

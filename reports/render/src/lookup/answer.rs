@@ -1,7 +1,7 @@
 //! The answer about one PC.
 
 use sframe_oracle::cfi::{Cfi, Fde};
-use sframe_oracle::code::{LARGEST_FUNCTION, Program, ProvenRow, Truth};
+use sframe_oracle::code::{Function, LARGEST_FUNCTION, Program, ProvenRow, Truth};
 use sframe_oracle::compare::{Fields, Range, Verdict, function_as_described, wrong_rules};
 use sframe_oracle::witness::{CodeRange, SframeFunction, Statement as Stated};
 use sframe_validator::elf::Elf;
@@ -86,19 +86,22 @@ impl<'r, 'a> Reader<'r, 'a> {
         let (sframe, in_sframe) =
             sframe.zip(abi).map(|(stated, abi)| self.sframe(abi, place, stated)).unzip();
         let (cfi, in_cfi) = cfi.zip(abi).map(|(stated, abi)| self.cfi(abi, place, stated)).unzip();
-        let by_code = self.by_code(place, in_code, (in_sframe.flatten(), in_cfi.flatten()));
-        let examined = abi.filter(|_| by_code.is_ok()).and_then(|abi| {
-            let wrong = by_code.as_ref().ok().and_then(|(_, wrong)| *wrong);
-            self.examine(abi, place, wrong)
+        let by_code = abi.ok_or(Unexamined::Machine).and_then(|abi| {
+            self.by_code(abi, place, in_code, (in_sframe.flatten(), in_cfi.flatten()))
         });
-        let (why, wrong_registers) = examined.unwrap_or_default();
-        let (known, wrong, code_undecided) = match by_code {
-            Ok((known, wrong)) => (Some(known), wrong, None),
+        let (code, code_undecided) = match by_code {
+            Ok(code) => (Some(code), None),
             // Where there is no code, the verdict says so.
-            Err(why) => (None, None, is_code.then_some(why)),
+            Err(why) => (None, is_code.then_some(why)),
+        };
+        let (wrong, wrong_registers, why, code) = match code {
+            Some(ByCode { statement, wrong, wrong_registers, why }) => {
+                (wrong, wrong_registers, why, Some(statement))
+            }
+            None => (None, Vec::new(), None, None),
         };
         Answer {
-            code: known.zip(abi).map(|(known, abi)| code_statement(abi, &known)),
+            code,
             code_undecided,
             why,
             wrong_registers,
@@ -122,11 +125,12 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// What the machine code says about a place, and which of the frames of SFrame and CFI it proves wrong. `range` is the
     /// function there.
     fn by_code(
-        &self,
+        &mut self,
+        abi: Abi,
         place: CodeAddress,
         range: Option<CodeRange>,
         (sframe, cfi): (Option<Frame>, Option<Frame>),
-    ) -> Result<(ProvenRow, Option<Wrong>), Unexamined> {
+    ) -> Result<ByCode, Unexamined> {
         let code = self.code.ok_or(Unexamined::Machine)?;
         let range = range.ok_or(Unexamined::NoFunction)?;
         let function = function_as_described(code, self.elf, self.sections, self.tables, place);
@@ -144,44 +148,16 @@ impl<'r, 'a> Reader<'r, 'a> {
             };
             (facts.proven_row(), wrong)
         });
-        looked.ok_or(Unexamined::NoPath)
-    }
-
-    /// The proof of what the machine code says about a place, if it is asked for, and the rules of CFI for callee-saved registers
-    /// that are wrong there. The machine code proves a row wrong if there is a `wrong` witness.
-    fn examine(
-        &mut self,
-        abi: Abi,
-        place: CodeAddress,
-        wrong: Option<Wrong>,
-    ) -> Option<(Option<Why>, Vec<WrongRegister>)> {
-        let code = self.code?;
-        let mut function =
-            function_as_described(code, self.elf, self.sections, self.tables, place)?;
-        let found = wrong_rules(&mut function, self.elf, self.tables);
-        let rules = found.iter().flat_map(|found| &found.rules);
-        let here = rules.filter(|rule| (rule.start..rule.end).contains(&place.address));
-        let here: Vec<_> = here.map(|rule| (rule.register, rule.rule)).collect();
-        let mut truth = |register: Register| {
-            function.at(place.address, |facts| facts.recovery(register)).flatten()
-        };
-        let registers: Vec<WrongRegister> = here
-            .into_iter()
-            .map(|(register, rule)| WrongRegister {
-                name: Named(abi, register).to_string().into(),
-                cfi: Named(abi, rule).to_string().into(),
-                code: truth(register).map(|truth| Named(abi, truth).to_string().into()),
-            })
-            .collect();
+        let (known, wrong) = looked.ok_or(Unexamined::NoPath)?;
+        let wrong_registers = wrong_registers(abi, &mut function, self.elf, self.tables, place);
         let why = self.why.then(|| {
             let asked = (place.address, self.registers);
-            let clause = why::clause(wrong, !registers.is_empty());
-            Why {
-                clause,
-                ..why::find(self.elf, abi, &mut self.names, (code, &mut function), asked)
-            }
+            let clause = why::clause(wrong, !wrong_registers.is_empty());
+            let names = &mut self.names;
+            Why { clause, ..why::find(self.elf, abi, names, (code, &mut function), asked) }
         });
-        Some((why, registers))
+        let statement = code_statement(abi, &known);
+        Ok(ByCode { statement, wrong, wrong_registers, why })
     }
 
     /// Why a function is not examined.
@@ -238,6 +214,39 @@ impl<'r, 'a> Reader<'r, 'a> {
         };
         (statement, found.map(|row| row.frame))
     }
+}
+
+/// What the machine code says about a place.
+struct ByCode {
+    statement: CodeStatement,
+    /// Which statement it proves wrong.
+    wrong: Option<Wrong>,
+    /// The rules of CFI for callee-saved registers that it proves wrong.
+    wrong_registers: Vec<WrongRegister>,
+    /// The proof, if it was asked for.
+    why: Option<Why>,
+}
+
+/// The rules of CFI for callee-saved registers that are wrong at a place in `function`.
+fn wrong_registers(
+    abi: Abi,
+    function: &mut Function<'_>,
+    elf: &Elf<'_>,
+    tables: &[Cfi<'_>],
+    place: CodeAddress,
+) -> Vec<WrongRegister> {
+    let found = wrong_rules(function, elf, tables);
+    let rules = found.iter().flat_map(|found| &found.rules);
+    let here = rules.filter(|rule| (rule.start..rule.end).contains(&place.address));
+    here.map(|rule| {
+        let truth = function.at(place.address, |facts| facts.recovery(rule.register)).flatten();
+        WrongRegister {
+            name: Named(abi, rule.register).to_string().into(),
+            cfi: Named(abi, rule.rule).to_string().into(),
+            code: truth.map(|truth| Named(abi, truth).to_string().into()),
+        }
+    })
+    .collect()
 }
 
 /// The function of the machine code at a place.

@@ -243,7 +243,7 @@ pub(super) fn write(out: &mut dyn Write, why: &Why) -> io::Result<()> {
         }
     }
     if let Some(clause) = why.clause {
-        writeln!(out, "    by {clause}")?;
+        writeln!(out, "    decided by {clause}")?;
     }
     Ok(())
 }
@@ -252,7 +252,7 @@ pub(super) fn write(out: &mut dyn Write, why: &Why) -> io::Result<()> {
 fn write_quiet(out: &mut dyn Write, lines: &mut Vec<String>) -> io::Result<()> {
     if lines.len() > MOST_LISTED {
         let count = grouped(lines.len() as u64);
-        writeln!(out, "    {DIM}... {count} instructions that change nothing of it{DIM:#}")?;
+        writeln!(out, "    {DIM}... {count} instructions that do not change this{DIM:#}")?;
     } else {
         for line in lines.iter() {
             writeln!(out, "{}", line.trim_end())?;

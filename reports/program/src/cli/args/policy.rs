@@ -95,7 +95,7 @@ pub(in crate::cli) struct GateArgs {
     /// Fail if SFrame describes less of the code of all checked files
     #[arg(long, value_name = "PERCENT", value_parser = percentage, help_heading = "What counts", hide_short_help = true)]
     pub(in crate::cli) min_coverage: Option<f64>,
-    /// Fail if the machine code proves less of the code's rows right, with --thorough
+    /// Fail if --thorough proves a smaller share of the rows right; undecided code counts as not proven
     #[arg(long, value_name = "PERCENT", value_parser = percentage, help_heading = "What counts", hide_short_help = true)]
     pub(in crate::cli) min_proven: Option<f64>,
 }
