@@ -32,7 +32,8 @@
 //! | Widening | The lattice has finite height, so that the analysis ends without it. At the head of a loop, what the loop rarely preserves is dropped at once, which saves visits | `state.rs` |
 //! | Summaries | What other functions need to know of an analysed one: its tail calls and fragments | `summary.rs` |
 //! | Replay | The pass over the fixpoint, which derives the state before each instruction from that of its block, and finds the instruction that made a frame what it is | `fixpoint/replay.rs`, `fixpoint/provenance.rs` |
-//! | Judgement | Which row a state proves, and which rows it refutes | `judgement.rs`, `function.rs` |
+//! | Judgement | Which row a state proves, and which rows it refutes | `judgement.rs`, `view.rs`, `function.rs` |
+//! | Explanation | Why nothing is decided: where a path ends, where a part of the frame is lost, and what is padding | `unproven.rs`, `explanation.rs`, `fixpoint/loss.rs`, `padding.rs` |
 //! | Budget | Blocks that may be executed for a file, a function and a round, so that time is linear in the file's size. Beyond it nothing is claimed | `budget.rs` |
 //! | Machines | Decoders, semantics and conventions | `machine.rs`, `conventions.rs`, `amd64/`, `aarch64/` |
 //! | Memory | What is used again from function to function; it changes no result | `workspace.rs`, `scratch.rs` |
@@ -69,6 +70,7 @@ mod context;
 mod conventions;
 mod cross_references;
 mod effect;
+mod explanation;
 mod fixpoint;
 mod function;
 mod function_bounds;
@@ -79,6 +81,7 @@ mod judgement;
 mod jump_table;
 mod machine;
 mod no_return_names;
+mod padding;
 mod program;
 mod recent_addresses;
 mod relocation;
@@ -89,7 +92,9 @@ mod step;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod unproven;
 mod value;
+mod view;
 mod worklist;
 mod workspace;
 
@@ -97,8 +102,11 @@ pub use amd64::instruction_length as amd64_instruction_length;
 pub use budget::LARGEST_FUNCTION;
 pub use context::EntryKind;
 pub use fixpoint::Arrival;
+pub(crate) use fixpoint::Losses;
 pub use function::{Function, WayStep};
-pub(crate) use judgement::{CalleeSavedView, FrameView, WatchedRegisters};
+pub(crate) use judgement::Unknown;
 pub use judgement::{Judgement, KnownFacts, ProvenRow, Truth};
 pub use program::Program;
+pub use unproven::{Unproven, WhyUnproven};
+pub(crate) use view::{CalleeSavedView, FrameView, WatchedRegisters};
 pub use workspace::Workspace;

@@ -64,10 +64,11 @@ pub use parallel::compare;
 pub(crate) use parallel::compare_file;
 pub use piece::Stated;
 pub use proof::{
-    Contradiction, ProofSums, Proofs, Refutation, WrongRule, WrongRules, prove, wrong_rules,
+    Contradiction, ProofSums, Proofs, Refutation, UnprovenSum, UnprovenSums, WrongRule, WrongRules,
+    prove, wrong_rules,
 };
 pub use range::Range;
-pub use ruling::{Arbiter, Reason, RuledRange, Ruling, Unproven, Wrong};
+pub use ruling::{Arbiter, Reason, RuledRange, Ruling, Wrong};
 pub(crate) use sink::Sink;
 pub use sweep::{Observer, sweep};
 pub use verdict::{Fields, FunctionCounts, Sums, Totals, Verdict};

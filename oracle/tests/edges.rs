@@ -24,7 +24,12 @@ fn line(name: &str, data: &[u8]) -> String {
         });
         let wrong = if wrong.is_empty() { "-".to_owned() } else { wrong.join(" ") };
         let sums = proofs.cfi;
-        format!("{name}\t{wrong}\t{}\t{}\t{}", sums.proven, sums.unknown, sums.unreached)
+        let (reached, unreached) = (sums.undecided.reached(), sums.undecided.unreached());
+        let reasons = sums.undecided.reasons();
+        let reasons: Vec<_> =
+            reasons.map(|(reason, sum)| format!("{} {}", reason.name(), sum.bytes())).collect();
+        let reasons = if reasons.is_empty() { "-".to_owned() } else { reasons.join(" ") };
+        format!("{name}\t{wrong}\t{}\t{reached}\t{unreached}\t{reasons}", sums.proven)
     })
 }
 

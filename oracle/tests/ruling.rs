@@ -3,7 +3,8 @@
 use sframe_corpus::tools;
 use sframe_oracle::account::{Difference, Options, account};
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::compare::{Arbiter, Fields, Reason, Ruling, Unproven, Verdict, Wrong, compare};
+use sframe_oracle::code::Unproven;
+use sframe_oracle::compare::{Arbiter, Fields, Reason, Ruling, Verdict, Wrong, compare};
 use sframe_validator::elf::{Elf, RelocationTable};
 use sframe_validator::finding::Keep;
 use sframe_validator::unwind::CodeAddress;

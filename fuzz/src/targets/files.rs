@@ -125,7 +125,7 @@ fn compared(
     });
     assert_eq!(account.sums, totals.bytes);
     let coverage = Some(coverage(&account, names, None));
-    let proofs = account.proofs.as_ref().map(proofs);
+    let proofs = account.proofs.as_ref().map(|sums| Box::new(proofs(sums, elf, names)));
     Some((Comparison { coverage, proofs, ..Comparison::default() }, differences))
 }
 

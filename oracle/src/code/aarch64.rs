@@ -1,6 +1,7 @@
 //! AArch64 instructions (Arm Architecture Reference Manual, C4 and C6; AAPCS64 6.1).
 
 mod conventions;
+mod padding;
 mod pauth_lr;
 mod search;
 mod semantics;
@@ -12,6 +13,7 @@ use disarm64_defn::InsnClass;
 
 use super::effect::{Condition, ControlFlow, Decoder, Effect, Preview, RegisterNumber};
 pub(super) use conventions::CONVENTIONS;
+pub(super) use padding::filling;
 pub(super) use search::may_refer;
 
 /// The stack pointer. As an operand, the number means SP or zero, depending on the instruction.

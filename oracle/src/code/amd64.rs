@@ -2,6 +2,7 @@
 
 mod apx;
 mod conventions;
+mod padding;
 mod search;
 mod semantics;
 
@@ -13,6 +14,7 @@ use super::effect::{
     Condition, ControlFlow, Decoder, Effect, NO_REGISTER, Preview, RegisterNumber, SCRATCH,
 };
 pub(super) use conventions::CONVENTIONS;
+pub(super) use padding::filling;
 pub(super) use search::may_refer;
 use semantics::{Semantics, jump_target};
 

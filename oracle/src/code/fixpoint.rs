@@ -6,6 +6,7 @@
 
 mod edges;
 mod join;
+mod loss;
 mod provenance;
 mod replay;
 mod round;
@@ -19,10 +20,14 @@ use super::block::Block;
 use super::context::{Entry, FileContext, Fragment};
 use super::effect::{Condition, Decoder, RegisterSet};
 use super::graph::ControlFlowGraph;
+use super::judgement::FramePart;
 use super::jump_table::JumpTables;
 use super::scratch::{AnalysisBuffers, ScratchBuffers};
 use super::state::AbstractState;
 use super::summary::FunctionSummary;
+use super::unproven::Unproven;
+pub(super) use loss::Loss;
+pub(crate) use loss::Losses;
 pub(super) use replay::Observer;
 use round::{Discovery, Round};
 pub use way::Arrival;
@@ -40,10 +45,16 @@ pub(super) struct Analysis<'c> {
     blocks: Vec<Option<Block>>,
     /// The targets of tail calls: jumps out of the function with the caller's registers and stack.
     tail_calls: BTreeSet<u64>,
+    /// The indirect jumps that are taken for tail calls, by the number of the instruction.
+    indirect_tail_calls: BTreeSet<u32>,
     /// The kept registers that hold their entry values wherever the function is left, if it is known to be.
     restored: Option<RegisterSet>,
     /// The targets of some jump are unknown: code that is not in the graph may enter any block.
     is_open: bool,
+    /// The indirect jumps without known targets, by the number of the instruction.
+    unknown_jumps: BTreeSet<u32>,
+    /// Why nothing is claimed, if there is no fixpoint that can be trusted.
+    failure: Unproven,
     /// Where the function is entered.
     entries: Vec<Entry>,
     /// The targets of indirect jumps, by the number of the instruction.
@@ -110,7 +121,7 @@ impl<'c> Analysis<'c> {
             let Discovery { fragments, undecoded, is_refuted } = discovery;
             if undecoded.is_empty() && fragments.is_empty() && !is_refuted {
                 if progress.unknown_jumps.is_empty() || analysis.is_open {
-                    analysis.order = analysis.reached(&progress);
+                    (analysis.order, analysis.failure) = analysis.reached(&progress);
                     break;
                 }
                 analysis.is_open = true;
@@ -125,6 +136,7 @@ impl<'c> Analysis<'c> {
             }
             addresses = [fragments, undecoded].concat();
         }
+        analysis.unknown_jumps = progress.unknown_jumps;
         (analysis.entries, analysis.targets) = (progress.entries, progress.targets);
         analysis
     }
@@ -137,8 +149,11 @@ impl<'c> Analysis<'c> {
             tables: JumpTables::default(),
             blocks,
             tail_calls: BTreeSet::new(),
+            indirect_tail_calls: BTreeSet::new(),
             restored: None,
             is_open: false,
+            unknown_jumps: BTreeSet::new(),
+            failure: Unproven::LimitReached,
             entries: Vec::new(),
             targets: BTreeMap::new(),
             order: Vec::new(),
@@ -153,6 +168,44 @@ impl<'c> Analysis<'c> {
     /// Whether the function has a tail call to an address.
     pub(super) fn has_tail_call(&self, address: u64) -> bool {
         self.tail_calls.contains(&address)
+    }
+
+    /// Why code that starts at an address is not reached, although it is in the function and no padding, and the address of the
+    /// instruction to blame.
+    pub(super) fn why_not_reached(&self, address: u64) -> Loss {
+        let is_entry = self.entries.iter().any(|entry| entry.address == address);
+        if self.order.is_empty() {
+            (self.failure, None)
+        } else if let Some(undecoded) = self.graph.undecoded_before(address) {
+            (Unproven::NotDecoded, Some(undecoded))
+        } else if is_entry {
+            (Unproven::UnknownEntry, None)
+        } else if let Some(jump) = self.first_unknown_jump() {
+            (Unproven::IndirectJump, Some(jump))
+        } else {
+            (Unproven::NoPath, None)
+        }
+    }
+
+    /// Why a part of the frame is not known before an instruction, and the address of the instruction to blame. `None` if it is known.
+    /// `number` tells this analysis from others of the function.
+    pub(super) fn loss(
+        &mut self,
+        number: usize,
+        address: u64,
+        part: FramePart,
+        losses: &mut Losses,
+    ) -> Option<Loss> {
+        match self.is_open {
+            true => Some((Unproven::IndirectJump, self.first_unknown_jump())),
+            false => losses.find((number, self), address, part),
+        }
+    }
+
+    /// The first jump whose targets are not known.
+    fn first_unknown_jump(&self) -> Option<u64> {
+        let jumps = self.unknown_jumps.union(&self.indirect_tail_calls);
+        jumps.filter_map(|number| self.graph.step(*number)).map(|step| step.address).min()
     }
 
     /// Whether the function writes any of `registers`.

@@ -7,10 +7,12 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::{CodeAddress, Recovery, Register};
 
 use super::effect::RegisterSet;
-use super::fixpoint::{Analysis, Arrival, Observer, Stage};
-use super::judgement::{KnownFacts, ProvenRow, WatchedRegisters};
+use super::fixpoint::{Analysis, Arrival, Loss, Losses, Observer, Stage};
+use super::judgement::{FramePart, KnownFacts, ProvenRow};
 use super::machine::{LONGEST_INSTRUCTION, Machine};
 use super::state::{AbstractState, number};
+use super::unproven::Unproven;
+use super::view::WatchedRegisters;
 use crate::witness::CodeRange;
 
 /// A function, and the abstract state before each of its instructions.
@@ -89,6 +91,36 @@ impl<'e> Function<'e> {
     pub fn restores(&self, register: Register) -> bool {
         let this = RegisterSet::of(number(register));
         self.analyses.iter().all(|analysis| analysis.restored().meet(this))
+    }
+
+    /// Why code that starts at an address is not reached, although it is no padding, and the address of the instruction to blame in the
+    /// analysis. `None` if there is no analysis.
+    pub(super) fn why_not_reached(&self, address: u64) -> Option<Loss> {
+        let address = address.wrapping_add(self.base);
+        self.analyses.first().map(|analysis| analysis.why_not_reached(address))
+    }
+
+    /// Why a part of the frame is not known before an instruction that is reached, and the address of the instruction to blame in the
+    /// analysis.
+    pub(super) fn loss(&mut self, address: u64, part: FramePart, losses: &mut Losses) -> Loss {
+        let address = address.wrapping_add(self.base);
+        let mut analyses = self.analyses.iter_mut().enumerate();
+        let loss = analyses.find_map(|(number, it)| it.loss(number, address, part, losses));
+        // It is known in each function to which the code belongs.
+        loss.unwrap_or((Unproven::PathsDisagree, None))
+    }
+
+    /// The code around an address before and after which the nearest instructions are that are reached.
+    pub(super) fn gap_around(&mut self, address: u64) -> CodeRange {
+        let CodeRange { mut start, mut end } = self.range;
+        self.visit(start.address..end, |from, to, _| {
+            if to <= address {
+                start.address = start.address.max(to);
+            } else {
+                end = end.min(from);
+            }
+        });
+        CodeRange { start, end }
     }
 
     /// What the judgement about most rows depends on.

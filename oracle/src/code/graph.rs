@@ -1,6 +1,6 @@
 //! The control-flow graph of a function: the instructions that control may reach, decoded once and divided into basic blocks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::context::{Exceptions, FileContext, Fragment};
@@ -26,6 +26,8 @@ pub(super) struct ControlFlowGraph<'c> {
     pub(super) exceptions: Exceptions,
     /// Addresses at which nothing can be decoded, or which are in no fragment that could be added.
     not_code: BTreeSet<u64>,
+    /// The instructions that are executed, but cannot be decoded: their addresses and ends.
+    undecoded: BTreeMap<u64, u64>,
     is_too_large: bool,
     /// Some bytes may belong to two instructions.
     may_overlap: bool,
@@ -46,6 +48,7 @@ impl<'c> ControlFlowGraph<'c> {
             buffers,
             exceptions: Exceptions::default(),
             not_code: BTreeSet::new(),
+            undecoded: BTreeMap::new(),
             is_too_large: false,
             may_overlap: false,
         }
@@ -95,6 +98,13 @@ impl<'c> ControlFlowGraph<'c> {
     /// Whether it is known that nothing can be decoded at an address.
     pub(super) fn is_not_code(&self, address: u64) -> bool {
         self.not_code.contains(&address)
+    }
+
+    /// The instruction that cannot be decoded at an address, or right before it.
+    pub(super) fn undecoded_before(&self, address: u64) -> Option<u64> {
+        let before = self.undecoded.range(..address).next_back();
+        let before = before.filter(|(_, end)| **end == address).map(|(start, _)| *start);
+        before.or_else(|| self.not_code.contains(&address).then_some(address))
     }
 
     /// The number of blocks.
@@ -289,8 +299,11 @@ impl<'c> ControlFlowGraph<'c> {
         let decoded = decoder.decode(fragment.code, offset, address, &mut self.buffers.effects);
         // Where nothing can be decoded, the state is known, and nothing after it.
         let undecoded = || {
-            may_be_undecoded
-                .then(|| (context.conventions().shortest_instruction, ControlFlow::Stop))
+            let length = context.conventions().shortest_instruction;
+            may_be_undecoded.then(|| {
+                self.undecoded.insert(address, address.wrapping_add(length.into()));
+                (length, ControlFlow::Stop)
+            })
         };
         let Some((length, next)) = decoded.or_else(undecoded) else {
             self.buffers.effects.truncate(first_effect);

@@ -3,10 +3,10 @@
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
-use super::effect::{KEYS, RegisterNumber, RegisterSet};
+use super::effect::{KEYS, RegisterNumber};
 use super::machine::Machine;
-use super::stack::AbstractStack;
 use super::state::{AbstractState, number};
+use super::unproven::Unproven;
 use super::value::{AbstractValue, Base, BasedAddress, PackedValue};
 
 /// Whether a statement about a frame is true.
@@ -56,6 +56,22 @@ impl Judgement {
     }
 }
 
+/// A part of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum FramePart {
+    Cfa,
+    Ra,
+    Fp,
+}
+
+/// Why it is not known whether a row is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    Because(Unproven),
+    /// The analysis does not know this part of the frame any more.
+    Lost(FramePart),
+}
+
 /// The row that the code proves: those parts of a frame that it determines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProvenRow {
@@ -88,61 +104,6 @@ impl ProvenRow {
     }
 }
 
-/// What the judgement about most rows depends on: SP, FP, RA and the stack.
-#[derive(Clone)]
-pub(crate) struct FrameView {
-    registers: [PackedValue; 3],
-    stack: AbstractStack,
-}
-
-/// The registers that functions keep for their callers: those that hold their entry values, and those that certainly do not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CalleeSavedView {
-    restored: RegisterSet,
-    overwritten: RegisterSet,
-}
-
-/// The registers on which the judgement about some rows depends, and the stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WatchedRegisters(pub(super) RegisterSet);
-
-impl WatchedRegisters {
-    /// All registers.
-    pub(crate) const ALL: WatchedRegisters = WatchedRegisters(RegisterSet::ALL);
-
-    /// Those that a [`FrameView`] has.
-    pub(crate) fn viewed(abi: Abi) -> WatchedRegisters {
-        let registers = [abi.sp(), abi.fp(), abi.ra()].map(|it| RegisterSet::of(number(it)));
-        WatchedRegisters(registers.into_iter().fold(RegisterSet::FRAME, RegisterSet::with))
-    }
-
-    /// Adds some registers.
-    pub(crate) fn with_registers(self, registers: &[Register]) -> WatchedRegisters {
-        let add = |all: RegisterSet, it: &Register| all.with(RegisterSet::of(number(*it)));
-        WatchedRegisters(registers.iter().fold(self.0, add))
-    }
-
-    /// Adds the registers that a row names.
-    pub(crate) fn with(self, frame: &Frame) -> WatchedRegisters {
-        let in_cfa = match frame.cfa {
-            Cfa::RegisterOffset { register, .. } | Cfa::Dereference { register, .. } => {
-                Some(register)
-            }
-            Cfa::Expression(_) | Cfa::Undefined => None,
-        };
-        let in_rule = |rule| match rule {
-            Recovery::AtRegister { register, .. } | Recovery::RegisterOffset { register, .. } => {
-                Some(register)
-            }
-            _ => None,
-        };
-        let named = [in_cfa, in_rule(frame.ra), in_rule(frame.fp)].into_iter().flatten();
-        WatchedRegisters(
-            named.fold(self.0, |all, register| all.with(RegisterSet::of(number(register)))),
-        )
-    }
-}
-
 /// What the abstract state before an instruction proves.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownFacts<'s> {
@@ -151,28 +112,6 @@ pub struct KnownFacts<'s> {
 }
 
 impl KnownFacts<'_> {
-    /// What the judgement about most rows depends on.
-    pub(crate) fn view(&self) -> FrameView {
-        let of = |register: Register| self.state.packed(number(register));
-        let registers = [of(self.abi.sp()), of(self.abi.fp()), of(self.abi.ra())];
-        FrameView { registers, stack: self.state.stack.clone() }
-    }
-
-    /// What is known about the registers that functions keep for their callers; `None` if one has another known value.
-    pub(crate) fn callee_saved(&self) -> Option<CalleeSavedView> {
-        let (restored, overwritten) = (self.state.restored(), self.state.overwritten());
-        let others = self.state.known_callee_saved().without(restored).without(overwritten);
-        let is_complete = others == RegisterSet::default();
-        is_complete.then_some(CalleeSavedView { restored, overwritten })
-    }
-
-    /// Whether the judgement about a row that depends on nothing else is the one where the view was taken.
-    pub(crate) fn look_like(&self, view: &FrameView) -> bool {
-        let of = |register: Register| self.state.packed(number(register));
-        [of(self.abi.sp()), of(self.abi.fp()), of(self.abi.ra())] == view.registers
-            && self.state.stack.is_like(&view.stack)
-    }
-
     /// How the value that a register had at the entry is recovered, if the code proves it.
     #[must_use]
     pub fn recovery(&self, register: Register) -> Option<Recovery> {
@@ -257,6 +196,56 @@ impl KnownFacts<'_> {
     /// Whether a frame is what the code says. A frame may be expressed in other ways than [`KnownFacts::proven_row`].
     #[must_use]
     pub fn judge(&self, frame: &Frame) -> Judgement {
+        let judgement = self.judge_without_doubt(frame);
+        match self.state.doubt {
+            Some(_) => judgement.without_refutation(),
+            None => judgement,
+        }
+    }
+
+    /// Why it is not known whether a frame is what the code says; without a frame, why the code proves none.
+    pub(crate) fn unknown(&self, frame: Option<&Frame>) -> Unknown {
+        let known = self.proven_row();
+        let judgement = frame.map_or(Judgement::UNKNOWN, |it| self.judge_without_doubt(it));
+        if let Some(doubt) = self.state.doubt.filter(|_| judgement.whole() == Truth::Refuted) {
+            return Unknown::Because(doubt);
+        }
+        if frame.is_some_and(|frame| !self.is_shown(frame)) {
+            return Unknown::Because(Unproven::NotInCode);
+        }
+        let parts = [
+            (judgement.cfa, known.cfa.is_some(), FramePart::Cfa),
+            (judgement.ra, known.ra.is_some(), FramePart::Ra),
+            (judgement.fp, known.fp.is_some(), FramePart::Fp),
+        ];
+        let mut lost =
+            parts.iter().filter(|(truth, is_known, _)| *truth == Truth::Unknown && !is_known);
+        lost.next()
+            .map_or(Unknown::Because(Unproven::UnknownValue), |(.., part)| Unknown::Lost(*part))
+    }
+
+    /// Whether the code may show what a frame says.
+    fn is_shown(&self, frame: &Frame) -> bool {
+        let is_expression =
+            |rule| matches!(rule, Recovery::AtExpression(_) | Recovery::Expression(_));
+        !matches!(frame.cfa, Cfa::Expression(_) | Cfa::Undefined)
+            && frame.ra != Recovery::Undefined
+            && !self.has_virtual_caller(frame.ra)
+            && ![frame.ra, frame.fp].into_iter().any(is_expression)
+    }
+
+    /// Whether the code proves a part of the frame.
+    pub(super) fn proves(&self, part: FramePart) -> bool {
+        let known = self.proven_row();
+        match part {
+            FramePart::Cfa => known.cfa.is_some(),
+            FramePart::Ra => known.ra.is_some(),
+            FramePart::Fp => known.fp.is_some(),
+        }
+    }
+
+    /// What the state says of a frame, even where that may not be so.
+    fn judge_without_doubt(&self, frame: &Frame) -> Judgement {
         // An outermost frame has no caller. The code of such a function does not say so.
         if frame.ra == Recovery::Undefined || self.has_virtual_caller(frame.ra) {
             return Judgement::UNKNOWN;
@@ -269,7 +258,7 @@ impl KnownFacts<'_> {
         };
         let ra = self.recovered(self.abi.ra(), frame.ra, distance);
         let fp = self.recovered(self.abi.fp(), frame.fp, distance);
-        let judgement = Judgement {
+        Judgement {
             cfa: match own_cfa {
                 AbstractValue::CFA => Truth::Proven,
                 AbstractValue::Address(BasedAddress { base: Base::Cfa, .. }) => Truth::Refuted,
@@ -290,10 +279,6 @@ impl KnownFacts<'_> {
                 }
                 other => other.truth(),
             },
-        };
-        match self.state.is_doubtful {
-            true => judgement.without_refutation(),
-            false => judgement,
         }
     }
 
@@ -319,7 +304,7 @@ impl KnownFacts<'_> {
             _ => false,
         };
         !is_right
-            && !self.state.is_doubtful
+            && self.state.doubt.is_none()
             && match self.recovered(register, rule, 0) {
                 Recovered::Value(value) => value != own,
                 Recovered::Something => false,

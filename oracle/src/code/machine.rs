@@ -11,6 +11,7 @@ use super::aarch64::{self, Aarch64};
 use super::amd64::{self, Amd64};
 use super::conventions::Conventions;
 use super::effect::Decoder;
+use super::padding::Filling;
 
 /// The size of the longest instruction of any machine in bytes (AMD64).
 pub(super) const LONGEST_INSTRUCTION: u8 = 15;
@@ -52,6 +53,14 @@ impl Machine {
         match self {
             Machine::Amd64 => amd64::may_refer(code, address, targets),
             Machine::Aarch64 => aarch64::may_refer(code, address, targets),
+        }
+    }
+
+    /// What the first instruction of code is for an execution that never comes to it, and its length in bytes.
+    pub(super) fn filling(self, code: &[u8]) -> (Filling, usize) {
+        match self {
+            Machine::Amd64 => amd64::filling(code),
+            Machine::Aarch64 => aarch64::filling(code),
         }
     }
 

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::unwind::{CodeAddress, Register};
@@ -26,6 +27,9 @@ use crate::witness::CodeRange;
 
 /// The maximum number of functions with jumps into a function that are analysed together with it.
 const MAX_CALLERS: usize = 8;
+
+/// The maximum number of functions that are asked to find out whether a chain of tail calls leads to one.
+const MAX_CHAIN: usize = 32;
 
 /// The machine code of a file, divided into functions, and what connects them.
 #[derive(Debug)]
@@ -109,6 +113,21 @@ impl<'e> Program<'e> {
     /// The file.
     pub(super) fn elf(&self) -> &Elf<'e> {
         self.image.elf()
+    }
+
+    /// The place at an address of an analysis.
+    pub(super) fn place(&self, address: u64) -> CodeAddress {
+        self.image.place(address)
+    }
+
+    /// The index of the function that contains a place.
+    pub(super) fn index_of(&self, place: CodeAddress) -> Option<usize> {
+        self.image.find(place)
+    }
+
+    /// Whether a function starts at a place.
+    pub(super) fn starts_at(&self, place: CodeAddress) -> bool {
+        self.image.starts_at(place)
     }
 
     /// The functions, in the order of addresses.
@@ -244,7 +263,8 @@ impl<'e> Program<'e> {
         let mut callers = JumpCallers { analyses, last, is_tail_called: false, are_all_known };
         for source in sources.into_iter().take(MAX_CALLERS) {
             // Fragments of functions are analysed with the functions to which they belong.
-            let is_fragment = self.is_fragment(source);
+            let is_fragment = self.is_fragment(source)
+                && !self.is_tail_called(source, &mut BTreeSet::from([index]), workspace);
             let known = self.summaries.get(source).filter(|_| !is_fragment);
             if let Some(summary) = known.filter(|summary| !summary.contains(start))
                 && workspace.budget(&self.budget).spend(summary.blocks)
@@ -270,6 +290,39 @@ impl<'e> Program<'e> {
             }
         }
         callers
+    }
+
+    /// Whether a function that is not a fragment of another has a tail call to a function, or a chain of tail calls leads from one to it.
+    /// `passed` are functions that need not be asked.
+    fn is_tail_called(
+        &self,
+        index: usize,
+        passed: &mut BTreeSet<usize>,
+        workspace: &mut Workspace<'e>,
+    ) -> bool {
+        let Some(function) = self.functions().get(index) else { return false };
+        let start = self.image.flat(function.start);
+        let sources = self.references.sources(&self.image, index);
+        sources.into_iter().take(MAX_CALLERS).any(|source| {
+            passed.len() < MAX_CHAIN
+                && passed.insert(source)
+                && (!self.is_fragment(source) || self.is_tail_called(source, passed, workspace))
+                && self.has_tail_call(source, start, workspace)
+        })
+    }
+
+    /// Whether a function, which is entered at its start, has a tail call to an address.
+    fn has_tail_call(&self, index: usize, to: u64, workspace: &mut Workspace<'e>) -> bool {
+        if let Some(summary) = self.summaries.get(index) {
+            return workspace.budget(&self.budget).spend(summary.blocks)
+                && summary.has_tail_call(to);
+        }
+        let analysis = self.analysis(index, true, workspace);
+        analysis.is_some_and(|analysis| {
+            let has_tail_call = analysis.has_tail_call(to);
+            workspace.free(analysis);
+            has_tail_call
+        })
     }
 
     /// Analyses a function from the places in it that are called, and from its start if that is an entry.

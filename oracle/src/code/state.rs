@@ -9,6 +9,7 @@ use super::effect::{
     Effect, FIRST_VECTOR, KEYS, NO_REGISTER, REGISTERS, RegisterNumber, RegisterSet,
 };
 use super::stack::AbstractStack;
+use super::unproven::Unproven;
 use super::value::{AbstractValue, Base, BasedAddress, PackedValue};
 
 /// The highest constant that widening drops. Jump tables, whose addresses are kept, come after the headers of the file:
@@ -39,7 +40,7 @@ pub(super) struct AbstractState {
     written: RegisterSet,
     /// A row that this contradicts may be right. A call within the function leads here: CFI may describe the frame of that
     /// call, or the one that it was made in. Or a trap is here after a call: compilers put one where a call does not return.
-    pub(super) is_doubtful: bool,
+    pub(super) doubt: Option<Unproven>,
     /// The last system call does not return: no instruction follows.
     pub(super) has_ended: bool,
     pub(super) stack: AbstractStack,
@@ -103,7 +104,7 @@ impl AbstractState {
             known,
             overwritten,
             written,
-            is_doubtful: false,
+            doubt: None,
             has_ended: false,
             stack,
             compared,
@@ -322,8 +323,8 @@ impl AbstractState {
             self.compare(Compared::Nothing);
             changed = true;
         }
-        changed |= other.is_doubtful && !self.is_doubtful;
-        self.is_doubtful |= other.is_doubtful;
+        changed |= other.doubt > self.doubt;
+        self.doubt = self.doubt.max(other.doubt);
         changed
     }
 

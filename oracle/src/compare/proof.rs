@@ -6,6 +6,7 @@
 mod chunk;
 mod registers;
 mod rows;
+mod unproven;
 
 use core::ops::AddAssign;
 
@@ -23,6 +24,7 @@ use crate::witness::SframeFunction;
 use chunk::Examined;
 pub use registers::{WrongRule, WrongRules};
 use rows::Chunk;
+pub use unproven::{UnprovenSum, UnprovenSums};
 
 /// A chunk of functions has about this many bytes of code.
 const CHUNK: u64 = 1 << 18;
@@ -36,20 +38,18 @@ pub struct ProofSums {
     pub proven: u64,
     /// At least one of them is wrong.
     pub refuted: u64,
-    /// The code does not determine some part of the frame, or the row cannot be read.
-    pub unknown: u64,
-    /// No known path leads there: mostly padding.
-    pub unreached: u64,
+    /// The code decides nothing: it does not determine some part of the frame, the row cannot be read, or no known path leads there.
+    pub undecided: UnprovenSums,
 }
 
 impl ProofSums {
     /// The sum: the bytes that the witness describes.
     #[must_use]
-    pub const fn total(&self) -> u64 {
+    pub fn total(&self) -> u64 {
         self.proven
             .saturating_add(self.refuted)
-            .saturating_add(self.unknown)
-            .saturating_add(self.unreached)
+            .saturating_add(self.undecided.reached())
+            .saturating_add(self.undecided.unreached())
     }
 }
 
@@ -57,8 +57,7 @@ impl AddAssign for ProofSums {
     fn add_assign(&mut self, other: ProofSums) {
         self.proven = self.proven.saturating_add(other.proven);
         self.refuted = self.refuted.saturating_add(other.refuted);
-        self.unknown = self.unknown.saturating_add(other.unknown);
-        self.unreached = self.unreached.saturating_add(other.unreached);
+        self.undecided += other.undecided;
     }
 }
 

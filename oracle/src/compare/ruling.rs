@@ -6,7 +6,9 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::verdict::Fields;
 use crate::cfi::Cfi;
-use crate::code::{Function, Judgement, KnownFacts, Program, ProvenRow, Truth, Workspace};
+use crate::code::{
+    Function, Judgement, KnownFacts, Losses, Program, ProvenRow, Truth, Unproven, Workspace,
+};
 use crate::witness::CodeRange;
 
 /// Which of SFrame and CFI is wrong, as far as the machine code proves it.
@@ -43,59 +45,6 @@ impl Wrong {
             Wrong::Inherited => "inherited",
             Wrong::Neither => "neither",
             Wrong::Undecided => "undecided",
-        }
-    }
-}
-
-/// Why the machine code does not decide who is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Deserialize, serde::Serialize),
-    serde(rename_all = "kebab-case")
-)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Unproven {
-    /// Machine code of this machine is not examined.
-    Machine,
-    /// The range is in no function that can be examined.
-    NoFunction,
-    /// No known path leads to the range.
-    NoPath,
-    /// The statements differ in what the code does not show: signal frames and outermost frames.
-    NotInCode,
-    /// The code proves that SFrame is right, and does not determine what CFI recovers.
-    SframeRight,
-    /// The code proves that CFI is right, and does not determine what SFrame recovers.
-    CfiRight,
-    /// The code is known, but proves neither of them right or wrong.
-    #[cfg_attr(feature = "serde", serde(other))]
-    Open,
-}
-
-impl Unproven {
-    /// Every reason.
-    pub const ALL: [Unproven; 7] = [
-        Unproven::Machine,
-        Unproven::NoFunction,
-        Unproven::NoPath,
-        Unproven::NotInCode,
-        Unproven::SframeRight,
-        Unproven::CfiRight,
-        Unproven::Open,
-    ];
-
-    /// The name used in output.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Unproven::Machine => "machine",
-            Unproven::NoFunction => "no-function",
-            Unproven::NoPath => "no-path",
-            Unproven::NotInCode => "not-in-code",
-            Unproven::SframeRight => "sframe-right",
-            Unproven::CfiRight => "cfi-right",
-            Unproven::Open => "open",
         }
     }
 }
@@ -183,13 +132,12 @@ impl<'e> Arbiter<'e> {
                 self.last = code.function_in(place, &mut self.workspace);
             }
             match &mut self.last {
-                Some(function) => parts.in_function(function, end, fields, frames),
+                Some(function) => parts.in_function((code, function), end, fields, frames),
                 None => {
                     let next = next_function(code.functions(), place);
-                    parts.add(
-                        next.map_or(end, |next| next.min(end)),
-                        Ruling::undecided(Unproven::NoFunction),
-                    );
+                    let why = code.why_not_examined(place);
+                    parts
+                        .add(next.map_or(end, |next| next.min(end)), Ruling::undecided(why.reason));
                 }
             }
         }
@@ -212,23 +160,37 @@ struct Parts {
 
 impl Parts {
     /// Adds what the code of a function says, up to the function's end or the address `end`.
-    fn in_function(
+    fn in_function<'e>(
         &mut self,
-        function: &mut Function<'_>,
+        (code, function): (&Program<'e>, &mut Function<'e>),
         end: u64,
         fields: Fields,
         (sframe, cfi): (&Frame, &Frame),
     ) {
         let (first, end) = (self.all.len(), function.range().end.min(end));
+        let mut instructions = Vec::new();
         function.visit(self.place..end, |address, next, facts| {
-            self.add(address.min(end), Ruling::undecided(Unproven::NoPath));
-            let ruling =
-                of_instruction((part(&facts, sframe, fields), part(&facts, cfi, fields)), || {
-                    Reason::Proof { address, change: None, known: facts.proven_row() }
-                });
-            self.add(next.min(end), ruling);
+            let truths = (part(&facts, sframe, fields), part(&facts, cfi, fields));
+            let said = match truths {
+                (Truth::Unknown, Truth::Unknown) => Err(facts.unknown(Some(cfi))),
+                _ => Ok(of_instruction(truths, || Reason::Proof {
+                    address,
+                    change: None,
+                    known: facts.proven_row(),
+                })),
+            };
+            instructions.push((address, next, said));
         });
-        self.add(end, Ruling::undecided(Unproven::NoPath));
+        let mut losses = Losses::default();
+        for (address, next, said) in instructions {
+            self.add_unreached((code, function), address.min(end));
+            let ruling = said.unwrap_or_else(|unknown| {
+                let why = code.why_unknown(function, address, unknown, &mut losses);
+                Ruling::undecided(why.reason)
+            });
+            self.add(next.min(end), ruling);
+        }
+        self.add_unreached((code, function), end);
         let found = self.all.get_mut(first..).unwrap_or_default();
         let proofs = found.iter().filter_map(|part| part.ruling.reason.proof());
         let changes = function.changes_before(&proofs.collect::<Vec<u64>>());
@@ -239,6 +201,21 @@ impl Parts {
                 *change = changed;
             }
         }
+    }
+
+    /// Adds the PCs up to `end`, which the code of a function does not reach.
+    fn add_unreached<'e>(&mut self, (code, function): (&Program<'e>, &Function<'e>), end: u64) {
+        if end <= self.place {
+            return;
+        }
+        let start = CodeAddress { address: self.place, ..function.range().start };
+        let gap = start.address..end;
+        let is_padding = code.paddings(CodeRange { start, end }).first() == Some(&gap);
+        let why = match is_padding {
+            true => Unproven::Padding,
+            false => code.why_not_reached(function, start.address).reason,
+        };
+        self.add(end, Ruling::undecided(why));
     }
 
     /// Adds a ruling about the PCs up to `end`.
@@ -298,10 +275,10 @@ impl Ruling {
 
     /// Whether this is the same decision, even if another instruction proves it.
     fn is_like(&self, other: &Ruling) -> bool {
-        let unproven = |ruling: &Ruling| match ruling.reason {
+        let undecided = |ruling: &Ruling| match ruling.reason {
             Reason::Unproven(why) => Some(why),
             Reason::Proof { .. } => None,
         };
-        self.wrong == other.wrong && unproven(self) == unproven(other)
+        self.wrong == other.wrong && undecided(self) == undecided(other)
     }
 }

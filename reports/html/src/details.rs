@@ -178,7 +178,12 @@ fn file(strings: &mut Strings, record: &Record<'_>, findings: &[Finding<'_>]) ->
     let undecided = record.undecided.iter().take(MOST);
     let undecided = undecided.map(|of| (of.section, strings.of(&of.reason))).collect();
     let table = UnwindTable::noun_of(record.table);
-    let proofs = record.proofs.map(|proofs| proofs.sentences(table)).unwrap_or_default();
+    let proofs = record.proofs.as_ref().map(|proofs| {
+        let mut all = proofs.sentences(table);
+        all.extend(proofs.undecided_sentences(table));
+        all
+    });
+    let proofs = proofs.unwrap_or_default();
     let proofs = proofs.iter().map(|sentence| strings.of(sentence)).collect();
     let calls = record.call_sites.map(|sites| sites.sentences(table)).unwrap_or_default();
     let calls = calls.iter().map(|sentence| strings.of(sentence)).collect();

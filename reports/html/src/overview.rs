@@ -281,6 +281,9 @@ fn facts(summary: &Summary<'_>) -> Vec<Fact> {
             label: "Compared with the code",
             text: in_files(proofs.files, proofs.proofs.sentences(noun), "there are no rows"),
         });
+        for text in proofs.proofs.undecided_sentences(noun) {
+            facts.push(Fact { label: "Not decided by the code", text });
+        }
     }
     if let Some(sites) = &summary.call_sites {
         let label = "Call sites, by a walker that looks up the return address itself";

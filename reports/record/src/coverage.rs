@@ -172,7 +172,7 @@ pub(crate) fn add_losses(sums: &mut Vec<Loss<'_>>, losses: &[Loss<'_>], name: &d
 
 impl FunctionPlace<'_> {
     /// The same place, with the name of the file that contains it.
-    fn of_file(self, file: String) -> FunctionPlace<'static> {
+    pub(crate) fn of_file(self, file: String) -> FunctionPlace<'static> {
         let FunctionPlace { file: _, start, code_section, size, symbol, symbol_hex, symbol_offset } =
             self;
         FunctionPlace {

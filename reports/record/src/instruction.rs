@@ -18,3 +18,12 @@ pub struct Instruction<'r> {
     #[serde(borrow, default)]
     pub text: Text<'r>,
 }
+
+impl Instruction<'_> {
+    /// An owned copy.
+    #[must_use]
+    pub fn into_owned(self) -> Instruction<'static> {
+        let Instruction { address, bytes, text } = self;
+        Instruction { address, bytes: bytes.into_owned(), text: text.into_owned() }
+    }
+}

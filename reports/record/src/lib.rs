@@ -61,7 +61,7 @@ pub use name::FileName;
 pub use owner::Owner;
 pub use package::Package;
 pub use packages::{PackageSum, PackageSums};
-pub use proofs::{ProofBytes, ProofTotal, Proofs};
+pub use proofs::{ProofBytes, ProofTotal, Proofs, UnprovenBytes};
 pub use reading::{
     NotAccepted, Outcome, OutcomeCount, ReadBytes, ReadExample, ReadFunctions, Reading,
     ReadingTotal,
@@ -71,7 +71,8 @@ pub use record::{
 };
 pub use ruling::{Proof, Ruling, with_ruling};
 pub use severity::Severity;
-pub use sframe_oracle::compare::{Unproven, Wrong};
+pub use sframe_oracle::code::Unproven;
+pub use sframe_oracle::compare::Wrong;
 pub use sframe_validator::finding::UndecidedCause;
 pub use summary::{
     FailedGate, GroupCount, KindCount, LINKED, SectionCount, Summary, SuppressedCount,

@@ -116,8 +116,8 @@ pub struct Record<'r> {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub functions_without_section: u64,
     /// What the machine code proves about its rows, if that was requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proofs: Option<Proofs>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub proofs: Option<Box<Proofs<'r>>>,
     /// What a stack walker finds after its calls, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_sites: Option<CallSites>,

@@ -1,7 +1,8 @@
 //! Who is wrong where SFrame and CFI differ, and the instruction that proves it.
 
 use serde::{Deserialize, Serialize};
-use sframe_oracle::compare::{Unproven, Wrong};
+use sframe_oracle::code::Unproven;
+use sframe_oracle::compare::Wrong;
 
 use crate::frame::KnownFrame;
 use crate::instruction::Instruction;
@@ -54,13 +55,9 @@ impl Ruling<'_> {
         };
         let why = match (&self.proof, self.undecided.unwrap_or(Unproven::Open)) {
             (Some(proof), _) => &proof.sentence(),
-            (None, Unproven::Machine) => "machine code of this machine is not examined",
-            (None, Unproven::NoFunction) => "the code is in no function that can be examined",
-            (None, Unproven::NoPath) => "no known path through the machine code leads here",
-            (None, Unproven::NotInCode) => "machine code does not show what differs",
             (None, Unproven::SframeRight) => &one_right("SFrame", noun),
             (None, Unproven::CfiRight) => &one_right(noun, "SFrame"),
-            (None, Unproven::Open) => "the machine code proves neither wrong",
+            (None, undecided) => undecided.description(),
         };
         format!("{wrong}: {why}")
     }
@@ -124,7 +121,7 @@ mod tests {
         let undecided = r#""ruling":{"wrong":"undecided","undecided":"no-path"}"#;
         assert_eq!(
             message(undecided, None),
-            "CFA is rsp+8; who is wrong is undecided: no known path through the machine code leads here"
+            "CFA is rsp+8; who is wrong is undecided: no known path through the machine code leads there"
         );
         let right = r#""ruling":{"wrong":"undecided","undecided":"cfi-right"}"#;
         assert_eq!(

@@ -84,8 +84,8 @@ pub struct Summary<'r> {
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub without_section: Option<CoverageTotal<'r>>,
     /// What the machine code proves about the rows of all files, if that was requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proofs: Option<ProofTotal>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub proofs: Option<ProofTotal<'r>>,
     /// What SFrame would cost the programs and libraries among these files, if that was requested.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<ForecastTotal<'r>>,
@@ -184,7 +184,7 @@ impl Summary<'_> {
             }
         }
         if let Some(proofs) = &record.proofs {
-            self.proofs.get_or_insert_default().add(proofs);
+            self.proofs.get_or_insert_default().add(proofs, &|| record.name());
         }
         self.add_forecast(record);
         self.add_readings(record);

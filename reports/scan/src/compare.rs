@@ -88,12 +88,12 @@ pub(super) fn check_and_compare(
         let kept = kept(options);
         let unnamed = Names::of(None);
         let has_section = !sections.is_empty();
-        let is_named = has_section || options.named_examples;
+        let is_named = has_section || options.named_examples || account.proofs.is_some();
         let names = if is_named { names } else { &unnamed };
         let is_compared = kept.witnesses != Witnesses::Code && has_section && has_cfi(cfi);
         let is_covered = options.coverage || is_compared;
         let coverage = is_covered.then(|| coverage(&account, names, tables.debug_file()));
-        let proofs = account.proofs.as_ref().map(proofs);
+        let proofs = account.proofs.as_ref().map(|sums| Box::new(proofs(sums, elf, names)));
         let examined = options
             .call_sites
             .then(|| call_sites::examine(elf, &sections, cfi, kept.keep))

@@ -388,7 +388,16 @@ fn lea(instruction: &Instruction) -> Effect {
     if let Some((from, plus)) = address(instruction).filter(|(base, _)| *base != NO_REGISTER) {
         return Effect::Copy { to, from, plus };
     }
-    distance(instruction, to).unwrap_or(Effect::Clobber(1 << to))
+    let sum = || sum(instruction, to);
+    distance(instruction, to).or_else(sum).unwrap_or(Effect::Clobber(1 << to))
+}
+
+/// The sum of two registers: glibc's string functions add the elements of their jump tables so.
+fn sum(instruction: &Instruction, to: RegisterNumber) -> Option<Effect> {
+    let b = whole(instruction.memory_index()).filter(|_| instruction.memory_index_scale() == 1)?;
+    let (a, offset) = base(instruction)?;
+    let is_sum = a != NO_REGISTER && offset == 0;
+    is_sum.then_some(Effect::Add { to, a, b, shift: 0, signed: false })
 }
 
 /// The distance of an element from the start of its array.

@@ -70,6 +70,7 @@ impl<'c, C: FileContext<'c>> Round<'_, 'c, C> {
         if !targets.is_empty() {
             self.progress.unknown_jumps.remove(&jump);
         } else if self.is_indirect_tail_call(target, state) {
+            self.analysis.indirect_tail_calls.insert(jump);
             self.analysis.leave(state);
         } else {
             self.progress.unknown_jumps.insert(jump);

@@ -7,12 +7,13 @@ use crate::code::block::Block;
 use crate::code::effect::{ControlFlow, Effect, RegisterSet};
 use crate::code::state::AbstractState;
 use crate::code::step::{NO_INDEX, Step};
+use crate::code::unproven::Unproven;
 
 impl Analysis<'_> {
-    /// The reached blocks by address, or nothing if the fixpoint cannot be trusted.
-    pub(super) fn reached(&self, progress: &Progress) -> Vec<(u64, u32)> {
+    /// The reached blocks by address, or nothing if the fixpoint cannot be trusted, and why it could not be.
+    pub(super) fn reached(&self, progress: &Progress) -> (Vec<(u64, u32)>, Unproven) {
         if progress.has_unusual_entry {
-            return Vec::new();
+            return (Vec::new(), Unproven::UnknownEntry);
         }
         let mut reached = Vec::with_capacity(self.blocks.len());
         for (number, _) in (0..).zip(&self.blocks).filter(|(_, block)| block.is_some()) {
@@ -20,8 +21,8 @@ impl Analysis<'_> {
         }
         reached.sort_unstable();
         match self.graph.may_overlap() && self.overlap(&reached) {
-            true => Vec::new(),
-            false => reached,
+            true => (Vec::new(), Unproven::PathsDisagree),
+            false => (reached, Unproven::UnknownEntry),
         }
     }
 
@@ -195,7 +196,7 @@ impl Run {
             self.finish(state, observer);
             self.end = last.end();
             let mut doubtful = state.clone();
-            doubtful.is_doubtful = true;
+            doubtful.doubt = Some(Unproven::NotInCode);
             self.finish(&doubtful, observer);
         }
     }

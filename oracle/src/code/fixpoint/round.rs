@@ -8,6 +8,7 @@ use crate::code::context::{Entry, EntryKind, FileContext};
 use crate::code::effect::{Condition, ControlFlow, RegisterSet};
 use crate::code::state::AbstractState;
 use crate::code::step::{NO_INDEX, Step};
+use crate::code::unproven::Unproven;
 use crate::code::value::PackedValue;
 use crate::code::worklist::{Assumption, Edge, Worklist};
 
@@ -111,7 +112,7 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
             let Some(to) = step.map(|step| step.block) else { continue };
             let mut entry = entry.clone();
             match kind {
-                EntryKind::LocalCall => entry.is_doubtful = true,
+                EntryKind::LocalCall => entry.doubt = Some(Unproven::UnknownEntry),
                 EntryKind::SignalReturn => entry.become_signal_return(self.context.conventions()),
                 EntryKind::Call | EntryKind::Presumed => {}
             }
@@ -204,7 +205,10 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
                 ControlFlow::Jump(to) => return self.follow_jump(cursor.block, to, state),
                 // The default case of a switch, where it is unreachable: GCC gives it a label in a fragment of the function
                 // that has no code, so that it is also the start of something else.
-                ControlFlow::Branch(to, Condition::Above) if !self.analysis.graph.contains(to) => {
+                ControlFlow::Branch(to, Condition::Above)
+                    if !self.analysis.graph.contains(to)
+                        && self.context.is_presumed_fragment(to) =>
+                {
                     self.progress.leave_unfinished(cursor.block);
                     if !fall_through(self.analysis.is_open, state, Condition::Above) {
                         return;
@@ -236,7 +240,7 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
                 let is_trap = matches!(assumption, Assumption::CallReturns(_))
                     && next.next == ControlFlow::Stop
                     && !self.context.is_kernel();
-                state.is_doubtful |= is_trap;
+                state.doubt = state.doubt.max(is_trap.then_some(Unproven::AfterCall));
                 let edge = Edge { to: next.block, assumption };
                 match last.next.is_call() {
                     true => self.worklist.defer(next.address, edge, state.clone()),

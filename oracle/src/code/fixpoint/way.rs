@@ -35,10 +35,10 @@ pub(in crate::code) struct Stage {
 
 /// An edge from an instruction to a block.
 #[derive(Clone, Copy, Debug)]
-struct Edge {
+pub(super) struct Edge {
     /// The number of the instruction.
-    from: u32,
-    to: u32,
+    pub(super) from: u32,
+    pub(super) to: u32,
     arrival: Arrival,
 }
 
@@ -115,7 +115,7 @@ impl Analysis<'_> {
     }
 
     /// The instructions of a block, with their numbers.
-    fn steps_of(&self, block: u32) -> impl Iterator<Item = (u32, &Step)> {
+    pub(super) fn steps_of(&self, block: u32) -> impl Iterator<Item = (u32, &Step)> {
         let first = self.graph.first_step(block).unwrap_or(NO_INDEX);
         let mut is_over = false;
         (first..).zip(self.graph.steps_from(first)).take_while(move |(number, step)| {
@@ -126,7 +126,7 @@ impl Analysis<'_> {
     }
 
     /// The edges that leave a block.
-    fn edges_of(&self, block: u32) -> Vec<Edge> {
+    pub(super) fn edges_of(&self, block: u32) -> Vec<Edge> {
         let mut edges = Vec::new();
         let mut last = None;
         for (from, step) in self.steps_of(block) {

@@ -125,7 +125,11 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // lea 16(%rsp),%edi
     (b"\x8d\x7c\x24\x10", &[Effect::Clobber(1 << 5)]),
     // lea (%rsi,%rdi),%rax
-    (b"\x48\x8d\x04\x3e", &[Effect::Clobber(1 << 0)]),
+    (b"\x48\x8d\x04\x3e", &[Effect::Add { to: 0, a: 4, b: 5, shift: 0, signed: false }]),
+    // lea 8(%rsi,%rdi),%rax
+    (b"\x48\x8d\x44\x3e\x08", &[Effect::Clobber(1 << 0)]),
+    // lea (%rsi,%rdi),%eax
+    (b"\x8d\x04\x3e", &[Effect::Clobber(1 << 0)]),
     // lea 0x10(%rip),%rax
     (b"\x48\x8d\x05\x10\x00\x00\x00", &[Effect::Constant { to: 0, value: 0x1017 }]),
     // lea 0(,%rdi,4),%rdx

@@ -1,7 +1,8 @@
 //! Rows that are right although the code seems to contradict them, in functions assembled by GNU as.
 
 use super::*;
-use crate::code::judgement::{Judgement, WatchedRegisters};
+use crate::code::judgement::Judgement;
+use crate::code::view::WatchedRegisters;
 
 /// The truth of a frame before the instruction at an offset in the code.
 fn check(analysis: &mut Analysis<'_>, abi: Abi, offset: u64, frame: &Frame) -> Judgement {

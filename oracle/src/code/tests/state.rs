@@ -8,6 +8,7 @@ use super::entry;
 use crate::code::effect::{Condition, Effect, Key, NO_REGISTER, RegisterNumber, RegisterSet};
 use crate::code::jump_table::JumpTables;
 use crate::code::state::AbstractState;
+use crate::code::unproven::Unproven;
 use crate::code::value::{AbstractValue, Base, BasedAddress, ScaledIndex};
 
 fn after(effects: &[Effect]) -> AbstractState {
@@ -196,8 +197,8 @@ fn where_paths_meet_only_what_is_true_on_both_is_known() {
     assert!(state.refine(Condition::Above, false));
     assert_eq!(state.get(5), AbstractValue::Entry(5));
     let (mut state, mut local) = (after(&[]), after(&[]));
-    local.is_doubtful = true;
-    assert!(state.join(&local) && state.is_doubtful);
+    local.doubt = Some(Unproven::UnknownEntry);
+    assert!(state.join(&local) && state.doubt.is_some());
     assert!(!state.join(&local) && !local.join(&after(&[])));
 }
 

@@ -1,12 +1,15 @@
 //! Examines the functions of a chunk.
 
+use core::ops::Range;
+
 use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::registers::{Search, WrongRules};
 use super::rows::Chunk;
 use super::{Contradiction, ProofSums, Proofs};
 use crate::code::{
-    FrameView, Function, Judgement, KnownFacts, Program, Truth, WatchedRegisters, Workspace,
+    FrameView, Function, Judgement, KnownFacts, Losses, Program, Truth, Unknown, Unproven,
+    WatchedRegisters, WhyUnproven, Workspace,
 };
 use crate::compare::entry::is_entered_unusually;
 use crate::compare::piece::{Piece, Stated, Statement};
@@ -20,9 +23,11 @@ pub(super) struct Examined<'c> {
     pub(super) proofs: Proofs,
     pub(super) contradictions: Vec<Contradiction<'c>>,
     pub(super) wrong_rules: Vec<WrongRules<'c>>,
+    /// What is not decided in the function that is examined, until the reasons are looked up.
+    open: Open,
 }
 
-/// Holds the rows about the functions of a chunk against their code.
+/// Compares the rows about the functions of a chunk with their code.
 pub(super) fn examine<'c>(code: &Program<'_>, chunk: &Chunk<'c>) -> Examined<'c> {
     let mut examined = Examined::default();
     let mut workspace = Workspace::for_code(chunk.bytes());
@@ -41,18 +46,99 @@ impl<'c> Examined<'c> {
         pieces: &[Piece<'c>],
         workspace: &mut Workspace<'e>,
     ) {
-        for piece in pieces {
-            self.add(piece, piece.end.saturating_sub(piece.start.address));
-        }
         let function = code.function_in(range.start, workspace);
-        let Some(mut function) = function else { return };
+        let Some(mut function) = function else {
+            let why = code.why_not_examined(range.start);
+            return self.leave_undecided(code, range, pieces, |_| why);
+        };
         let first = pieces.first().filter(|piece| piece.start == range.start);
         let at_start = first.map_or([None, None], |piece| <[_; 2]>::from(frames(piece)));
         let is_unreadable = first.is_some() && at_start == [None, None];
-        if !is_unreadable && !is_entered_unusually(code, &mut function, at_start) {
+        if is_unreadable || is_entered_unusually(code, &mut function, at_start) {
+            let why = WhyUnproven::without_cause(Unproven::UnknownEntry);
+            self.leave_undecided(code, range, pieces, |_| why);
+        } else {
             self.judge(&mut function, pieces);
+            self.explain(code, &mut function, pieces);
         }
         workspace.recycle(function);
+    }
+
+    /// Finds out why the code of a function that was judged leaves things undecided.
+    fn explain<'e>(
+        &mut self,
+        code: &Program<'e>,
+        function: &mut Function<'e>,
+        pieces: &[Piece<'c>],
+    ) {
+        let Open { gaps, unknown } = std::mem::take(&mut self.open);
+        for gap in gaps {
+            let gap = CodeRange {
+                start: CodeAddress { address: gap.start, ..function.range().start },
+                end: gap.end,
+            };
+            self.leave_undecided(code, gap, pieces, |address| {
+                code.why_not_reached(function, address)
+            });
+        }
+        let mut losses = Losses::default();
+        for UnknownRun { start, end, sframe, cfi } in unknown {
+            for (sums, unknown) in [(&mut self.proofs.sframe, sframe), (&mut self.proofs.cfi, cfi)]
+            {
+                if let Some(unknown) = unknown {
+                    let why = code.why_unknown(function, start.address, unknown, &mut losses);
+                    sums.undecided.add_reached(why, CodeRange { start, end });
+                }
+            }
+        }
+    }
+
+    /// Adds the bytes of `pieces` in code that is not reached. `why` finds out why not, for code that is no padding.
+    fn leave_undecided(
+        &mut self,
+        code: &Program<'_>,
+        gap: CodeRange,
+        pieces: &[Piece<'c>],
+        mut why: impl FnMut(u64) -> WhyUnproven,
+    ) {
+        let first = pieces.partition_point(|piece| piece.end <= gap.start.address);
+        let pieces = pieces.get(first..).unwrap_or_default();
+        if pieces.first().is_none_or(|piece| piece.start.address >= gap.end) {
+            return;
+        }
+        let padding = WhyUnproven::without_cause(Unproven::Padding);
+        let mut done = gap.start.address;
+        for range in code.paddings(gap) {
+            if done < range.start {
+                self.add_undecided(pieces, done..range.start, why(done));
+            }
+            self.add_undecided(pieces, range.clone(), padding);
+            done = range.end;
+        }
+        if done < gap.end {
+            self.add_undecided(pieces, done..gap.end, why(done));
+        }
+    }
+
+    /// Adds the bytes of `pieces` in a range.
+    fn add_undecided(&mut self, pieces: &[Piece<'c>], range: Range<u64>, why: WhyUnproven) {
+        let first = pieces.partition_point(|piece| piece.end <= range.start);
+        for piece in pieces.get(first..).unwrap_or_default() {
+            let address = piece.start.address.max(range.start);
+            let start = CodeAddress { address, ..piece.start };
+            let shared = CodeRange { start, end: piece.end.min(range.end) };
+            if shared.bytes() == 0 {
+                return;
+            }
+            for (sums, is_nothing) in [
+                (&mut self.proofs.sframe, piece.sframe.is_nothing()),
+                (&mut self.proofs.cfi, piece.cfi.is_nothing()),
+            ] {
+                if !is_nothing {
+                    sums.undecided.add_unreached(why, shared);
+                }
+            }
+        }
     }
 
     /// Judges the pieces of a function by what is known before each instruction.
@@ -72,14 +158,19 @@ impl<'c> Examined<'c> {
         let mut rest = pieces;
         let before = self.contradictions.len();
         let mut judged: Option<(FrameView, Judged)> = None;
+        let mut open = Open::default();
+        let mut done = range.start.address;
         function.visit_runs(range.start.address..range.end, watched, until, |from, to, facts| {
             while let Some((_, others)) = rest.split_first().filter(|(first, _)| first.end <= from)
             {
                 (rest, judged) = (others, None);
             }
+            open.gaps.extend((done < from).then_some(done..from));
             let Some(piece) = rest.first().filter(|piece| piece.start.address <= from) else {
+                done = rest.first().map_or(to, |piece| piece.start.address.min(to));
                 return;
             };
+            done = to;
             let truths = match &judged {
                 Some((view, truths)) if facts.look_like(view) => *truths,
                 _ => {
@@ -91,26 +182,18 @@ impl<'c> Examined<'c> {
             // An instruction may end after the function, and another row may start in it.
             let to = to.min(piece.end);
             self.instructions(piece, truths, from, to, &facts);
+            open.add(piece, truths, from, to);
             search.run(piece, from, to, &facts);
         });
         search.finish();
         self.wrong_rules = wrong_rules;
+        open.gaps.extend((done < range.end).then_some(done..range.end));
+        self.open = open;
         let found = self.contradictions.get_mut(before..).unwrap_or_default();
         let starts: Vec<u64> = found.iter().map(|found| found.start.address).collect();
         for (found, change) in found.iter_mut().zip(function.changes_before(&starts)) {
             found.change = change;
         }
-    }
-
-    /// Adds the bytes of a piece, as far as is known before its code is visited.
-    fn add(&mut self, piece: &Piece<'_>, bytes: u64) {
-        fn unreached<F: Copy>(sums: &mut ProofSums, statement: &Statement<F>, bytes: u64) {
-            if !statement.is_nothing() {
-                sums.unreached = sums.unreached.saturating_add(bytes);
-            }
-        }
-        unreached(&mut self.proofs.sframe, &piece.sframe, bytes);
-        unreached(&mut self.proofs.cfi, &piece.cfi, bytes);
     }
 
     /// Adds instructions, before which the code says the same.
@@ -123,10 +206,9 @@ impl<'c> Examined<'c> {
         facts: &KnownFacts<'_>,
     ) {
         let bytes = to.saturating_sub(from);
-        reached(&mut self.proofs.sframe, &piece.sframe, judged.sframe, bytes);
-        reached(&mut self.proofs.cfi, &piece.cfi, judged.cfi, bytes);
-        let is_wrong = |truth: Option<Truth>| truth == Some(Truth::Refuted);
-        let wrong = match (is_wrong(judged.sframe), is_wrong(judged.cfi)) {
+        self.proofs.sframe.add_decided(judged.sframe, bytes);
+        self.proofs.cfi.add_decided(judged.cfi, bytes);
+        let wrong = match (judged.sframe.is_refuted(), judged.cfi.is_refuted()) {
             _ if piece.differ => return,
             (true, true) => Wrong::Inherited,
             (true, false) => Wrong::Sframe,
@@ -156,46 +238,98 @@ impl<'c> Examined<'c> {
     }
 }
 
-/// The truth of the rows of a piece.
+/// What the code says about the rows of a piece.
 #[derive(Clone, Copy)]
 struct Judged {
-    sframe: Option<Truth>,
-    cfi: Option<Truth>,
+    sframe: Outcome,
+    cfi: Outcome,
+}
+
+/// What the code says about a row.
+#[derive(Clone, Copy)]
+enum Outcome {
+    /// There is no statement.
+    Nothing,
+    Decided(Truth),
+    Open(Unknown),
 }
 
 impl Judged {
     fn of(piece: &Piece<'_>, facts: &KnownFacts<'_>) -> Judged {
-        let truth = |frame: &Frame| facts.judge(frame).whole();
         let (in_sframe, in_cfi) = frames(piece);
-        let sframe = in_sframe.map(truth);
+        let sframe = Outcome::of(&piece.sframe, facts);
         let is_same = in_sframe.is_some() && in_sframe == in_cfi;
-        let cfi = if is_same { sframe } else { in_cfi.map(truth) };
+        let cfi = if is_same { sframe } else { Outcome::of(&piece.cfi, facts) };
         Judged { sframe, cfi }
+    }
+}
+
+impl Outcome {
+    fn of<F: Copy>(statement: &Statement<F>, facts: &KnownFacts<'_>) -> Outcome {
+        match statement {
+            Statement::Nothing => Outcome::Nothing,
+            Statement::Unreadable => Outcome::Open(Unknown::Because(Unproven::UnreadableRow)),
+            Statement::Row(stated) => match facts.judge(&stated.frame).whole() {
+                Truth::Unknown => Outcome::Open(facts.unknown(Some(&stated.frame))),
+                truth => Outcome::Decided(truth),
+            },
+        }
+    }
+
+    fn is_refuted(self) -> bool {
+        matches!(self, Outcome::Decided(Truth::Refuted))
+    }
+
+    const fn unknown(self) -> Option<Unknown> {
+        match self {
+            Outcome::Open(unknown) => Some(unknown),
+            _ => None,
+        }
+    }
+}
+
+/// What is not decided in a function.
+#[derive(Default)]
+struct Open {
+    /// Code that is not reached.
+    gaps: Vec<Range<u64>>,
+    /// Code that is.
+    unknown: Vec<UnknownRun>,
+}
+
+/// Instructions before which something is not known, for the same reason.
+struct UnknownRun {
+    start: CodeAddress,
+    end: u64,
+    sframe: Option<Unknown>,
+    cfi: Option<Unknown>,
+}
+
+impl Open {
+    /// Adds instructions of a piece.
+    fn add(&mut self, piece: &Piece<'_>, judged: Judged, from: u64, to: u64) {
+        let (sframe, cfi) = (judged.sframe.unknown(), judged.cfi.unknown());
+        if (sframe, cfi) != (None, None) {
+            let start = CodeAddress { address: from, ..piece.start };
+            self.unknown.push(UnknownRun { start, end: to, sframe, cfi });
+        }
+    }
+}
+
+impl ProofSums {
+    /// Adds bytes of instructions, if the code decides about their rows.
+    fn add_decided(&mut self, outcome: Outcome, bytes: u64) {
+        match outcome {
+            Outcome::Decided(Truth::Proven) => self.proven = self.proven.saturating_add(bytes),
+            Outcome::Decided(_) => self.refuted = self.refuted.saturating_add(bytes),
+            Outcome::Nothing | Outcome::Open(_) => {}
+        }
     }
 }
 
 /// The frames of SFrame and of CFI.
 fn frames<'p>(piece: &'p Piece<'_>) -> (Option<&'p Frame>, Option<&'p Frame>) {
     (piece.sframe.row().map(|stated| &stated.frame), piece.cfi.row().map(|stated| &stated.frame))
-}
-
-/// Adds bytes of instructions that are reached.
-fn reached<F: Copy>(
-    sums: &mut ProofSums,
-    statement: &Statement<F>,
-    truth: Option<Truth>,
-    bytes: u64,
-) {
-    if statement.is_nothing() {
-        return;
-    }
-    let sum = match truth {
-        Some(Truth::Proven) => &mut sums.proven,
-        Some(Truth::Refuted) => &mut sums.refuted,
-        Some(Truth::Unknown) | None => &mut sums.unknown,
-    };
-    *sum = sum.saturating_add(bytes);
-    sums.unreached = sums.unreached.saturating_sub(bytes);
 }
 
 /// The parts of a frame that are wrong. Where the CFA is wrong, so are rules that count from it: they are not reported as well.

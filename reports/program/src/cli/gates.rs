@@ -76,14 +76,14 @@ fn proven(gates: &GateArgs, summary: &Summary<'_>) -> Vec<FailedGate<'static>> {
         undecided: false,
         message: message.into(),
     };
-    let Some(total) = summary.proofs else {
+    let Some(total) = &summary.proofs else {
         let message = "--min-proven: no rows were compared with machine code, as --thorough does";
         return vec![failed(message.to_owned())];
     };
     let noun = summary.tables();
-    let witnesses = [("SFrame", total.proofs.sframe), (noun, total.proofs.cfi)];
+    let witnesses = [("SFrame", &total.proofs.sframe), (noun, &total.proofs.cfi)];
     let too_few = witnesses.into_iter().filter_map(|(witness, bytes)| {
-        let bytes = bytes?;
+        let bytes = bytes.as_ref()?;
         let share = 100.0 * bytes.proven as f64 / bytes.total() as f64;
         (share < least).then(|| {
             let (right, all) = (grouped(bytes.proven), counted(bytes.total(), "byte"));

@@ -3,6 +3,8 @@
 
 use std::io::{self, Write};
 
+use sframe_oracle::code::Unproven;
+
 use super::rules::sentence;
 use super::{BOLD, parts};
 use crate::report::wrap;
@@ -19,11 +21,11 @@ pub struct Word {
 
 const FIELD: &str = "field of a frame";
 const LIMIT: &str = "limit of a format version";
-const REASON: &str = "why a difference is undecided";
+const REASON: &str = "why the machine code decides nothing";
 const OPEN_REMEDY: &str = "compare both tables of the finding with the instructions by hand";
 
 /// All of them.
-pub(super) const ALL: [Word; 13] = [
+pub(super) const ALL: [Word; 22] = [
     Word {
         name: "cfa",
         kind: FIELD,
@@ -72,50 +74,113 @@ pub(super) const ALL: [Word; 13] = [
     Word {
         name: "machine",
         kind: REASON,
-        summary: "machine code of this machine is not examined",
+        summary: Unproven::Machine.description(),
         applies: "other machines than AMD64 and AArch64",
         remedy: OPEN_REMEDY,
     },
     Word {
         name: "no-function",
         kind: REASON,
-        summary: "the code is in no function that can be examined",
-        applies: "code outside of symbols and CFI, and functions with instructions that are not known",
+        summary: Unproven::NoFunction.description(),
+        applies: "code outside of symbols and CFI",
         remedy: OPEN_REMEDY,
+    },
+    Word {
+        name: "padding",
+        kind: REASON,
+        summary: Unproven::Padding.description(),
+        applies: "instructions that do nothing or trap, after a jump, a return or a call that does not return, up to the next code",
+        remedy: "",
     },
     Word {
         name: "no-path",
         kind: REASON,
-        summary: "no known path through the machine code leads to the place",
-        applies: "code after jumps through tables or registers, and dead code",
+        summary: Unproven::NoPath.description(),
+        applies: "code that nothing jumps to, after a jump, a return or a call that does not return; code that only a debugger or another thread enters; the rest of a table of jumps whose end is not known",
+        remedy: OPEN_REMEDY,
+    },
+    Word {
+        name: "unknown-entry",
+        kind: REASON,
+        summary: Unproven::UnknownEntry.description(),
+        applies: "functions that CFI marks as signal frames; code that is entered with the frame of another function by jumps that could not be followed; the start of a function at which both tables say that it is not entered by a call; a function that returns with another stack than it was entered with",
+        remedy: OPEN_REMEDY,
+    },
+    Word {
+        name: "not-decoded",
+        kind: REASON,
+        summary: Unproven::NotDecoded.description(),
+        applies: "code after bytes that are no instruction, or one that is not known. `--thorough` shows the bytes of the first",
+        remedy: "if the instruction is a new one, report it with its bytes",
+    },
+    Word {
+        name: "indirect-jump",
+        kind: REASON,
+        summary: Unproven::IndirectJump.description(),
+        applies: "functions with a jump through a register or a table that could not be followed: it may enter any code of the function",
+        remedy: OPEN_REMEDY,
+    },
+    Word {
+        name: "after-call",
+        kind: REASON,
+        summary: Unproven::AfterCall.description(),
+        applies: "traps that compilers put after calls that do not return",
+        remedy: OPEN_REMEDY,
+    },
+    Word {
+        name: "paths-disagree",
+        kind: REASON,
+        summary: Unproven::PathsDisagree.description(),
+        applies: "places that paths reach with different frames, or where instructions overlap",
+        remedy: "check whether the function pushes, or allocates, on one path only; `lookup --why` shows one of the paths",
+    },
+    Word {
+        name: "unknown-value",
+        kind: REASON,
+        summary: Unproven::UnknownValue.description(),
+        applies: "code after the stack or the frame pointer was loaded from memory, or computed from a value that is not known, as where stacks are switched",
         remedy: OPEN_REMEDY,
     },
     Word {
         name: "not-in-code",
         kind: REASON,
-        summary: "machine code does not show what differs",
-        applies: "marks of signal frames and outermost frames",
+        summary: Unproven::NotInCode.description(),
+        applies: "outermost frames and marks of signal frames; rows that are DWARF expressions, or name a caller in the same file",
+        remedy: OPEN_REMEDY,
+    },
+    Word {
+        name: "unreadable-row",
+        kind: REASON,
+        summary: Unproven::UnreadableRow.description(),
+        applies: "rows of CFI or SFrame that cannot be read; the check reports why",
+        remedy: "",
+    },
+    Word {
+        name: "limit-reached",
+        kind: REASON,
+        summary: Unproven::LimitReached.description(),
+        applies: "functions of more than 1 MiB, and files whose code would take too long",
         remedy: OPEN_REMEDY,
     },
     Word {
         name: "sframe-right",
         kind: REASON,
-        summary: "the machine code proves that SFrame is right, and not that CFI is wrong",
+        summary: Unproven::SframeRight.description(),
         applies: "places where CFI's rule recovers a value that is not known: it may happen to be the same",
         remedy: OPEN_REMEDY,
     },
     Word {
         name: "cfi-right",
         kind: REASON,
-        summary: "the machine code proves that CFI is right, and not that SFrame is wrong",
+        summary: Unproven::CfiRight.description(),
         applies: "places where SFrame's row recovers a value that is not known: it may happen to be the same",
         remedy: OPEN_REMEDY,
     },
     Word {
         name: "open",
         kind: REASON,
-        summary: "the machine code is known, and proves neither SFrame nor CFI right or wrong",
-        applies: "places where the value of a register is not known",
+        summary: Unproven::Open.description(),
+        applies: "none of the other reasons",
         remedy: OPEN_REMEDY,
     },
 ];
@@ -129,7 +194,8 @@ pub(super) fn page(out: &mut dyn Write, word: &Word, width: Option<usize>) -> io
 
 #[cfg(test)]
 mod tests {
-    use sframe_oracle::compare::{Fields, Unproven};
+    use sframe_oracle::code::Unproven;
+    use sframe_oracle::compare::Fields;
     use sframe_oracle::coverage::Cause;
 
     use crate::explain::subjects_named;

@@ -8,6 +8,7 @@ pub(crate) mod known;
 mod place;
 mod readings;
 mod totals;
+mod unproven;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};

@@ -27,7 +27,7 @@ pub struct Comparison {
     /// The coverage.
     pub coverage: Option<Coverage<'static>>,
     /// What the machine code proves.
-    pub proofs: Option<Proofs>,
+    pub proofs: Option<Box<Proofs<'static>>>,
     /// What a stack walker finds after calls.
     pub call_sites: Option<CallSites>,
 }

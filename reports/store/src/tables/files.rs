@@ -142,7 +142,7 @@ impl Table for Files {
                 "code whose SFrame rows the machine code proves right",
             )
             .or_null(),
-            |file| proven(file, |of| of.sframe, |of| of.proven),
+            |file| proven(file, |of| of.sframe.as_ref(), |of| of.proven),
         ),
         column(
             ColumnKind::numbers(
@@ -151,7 +151,7 @@ impl Table for Files {
                 "code whose SFrame rows the machine code proves wrong",
             )
             .or_null(),
-            |file| proven(file, |of| of.sframe, |of| of.refuted),
+            |file| proven(file, |of| of.sframe.as_ref(), |of| of.refuted),
         ),
         column(
             ColumnKind::numbers(
@@ -160,7 +160,7 @@ impl Table for Files {
                 "code whose CFI the machine code proves right",
             )
             .or_null(),
-            |file| proven(file, |of| of.cfi, |of| of.proven),
+            |file| proven(file, |of| of.cfi.as_ref(), |of| of.proven),
         ),
         column(
             ColumnKind::numbers(
@@ -169,7 +169,7 @@ impl Table for Files {
                 "code whose CFI the machine code proves wrong",
             )
             .or_null(),
-            |file| proven(file, |of| of.cfi, |of| of.refuted),
+            |file| proven(file, |of| of.cfi.as_ref(), |of| of.refuted),
         ),
         column(
             ColumnKind::numbers("sframe_calls", "", "calls that SFrame describes").or_null(),
@@ -294,11 +294,11 @@ fn bytes<'c>(file: &'c Record<'_>, of: fn(&Verdicts) -> u64) -> Cell<'c> {
 /// Bytes of code about whose rows the machine code proves something; null if it was not asked, or if there are no rows.
 fn proven<'c>(
     file: &'c Record<'_>,
-    witness: fn(&Proofs) -> Option<ProofBytes>,
-    of: fn(&ProofBytes) -> u64,
+    witness: for<'p, 'r> fn(&'p Proofs<'r>) -> Option<&'p ProofBytes<'r>>,
+    of: fn(&ProofBytes<'_>) -> u64,
 ) -> Cell<'c> {
-    let proofs = file.proofs.as_ref().and_then(witness);
-    Cell::optional_number(proofs.as_ref().map(of))
+    let proofs = file.proofs.as_deref().and_then(witness);
+    Cell::optional_number(proofs.map(of))
 }
 
 /// The number of certain calls; null if they were not examined, or if there are none.

@@ -211,7 +211,7 @@ impl Table for Differences {
         ),
         difference(
             ColumnKind::texts(
-                "why_undecided",
+                "why_unproven",
                 "why the machine code does not decide: `machine`, `no-function`, `no-path`, `not-in-code`, `sframe-right`, `cfi-right`, `open`",
             )
             .or_null(),

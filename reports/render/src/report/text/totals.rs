@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{BOLD, Text, call_sites, coverage, forecast, readings, severity_style};
+use super::{BOLD, Text, call_sites, coverage, forecast, readings, severity_style, unproven};
 use sframe_input::Special;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
@@ -47,6 +47,7 @@ impl<W: Write> Text<W> {
             let files = counted(total.files, "file");
             let text = format!("compared with the code of {files}{proofs}");
             writeln!(self.out, "  {}", self.wrapped(&text, 4))?;
+            unproven::totals(&mut self.out, total, noun)?;
         }
         self.finding_totals(summary)?;
         for gate in &summary.failed_gates {

@@ -1,0 +1,82 @@
+//! Finds the reason for which the machine code decides nothing at a place.
+
+use std::ops::Range;
+
+use sframe_validator::unwind::{CodeAddress, Frame};
+
+use super::budget::LARGEST_FUNCTION;
+use super::fixpoint::Losses;
+use super::function::Function;
+use super::judgement::Unknown;
+use super::padding::paddings;
+use super::program::Program;
+use super::unproven::{Unproven, WhyUnproven};
+use crate::witness::CodeRange;
+
+impl<'e> Program<'e> {
+    /// Why nothing is decided about a row at a place, or about any row if there is no `frame`. `function` is the one that contains the
+    /// place, if it could be examined. Meaningless if the code decides.
+    pub fn why_unproven(
+        &self,
+        function: Option<&mut Function<'e>>,
+        place: CodeAddress,
+        frame: Option<&Frame>,
+    ) -> WhyUnproven {
+        let Some(function) = function else { return self.why_not_examined(place) };
+        let unknown = function.at(place.address, |facts| facts.unknown(frame));
+        if let Some(unknown) = unknown {
+            return self.why_unknown(function, place.address, unknown, &mut Losses::default());
+        }
+        let gap = function.gap_around(place.address);
+        let is_padding = self.paddings(gap).iter().any(|padding| padding.contains(&place.address));
+        match is_padding {
+            true => WhyUnproven::without_cause(Unproven::Padding),
+            false => self.why_not_reached(function, gap.start.address),
+        }
+    }
+
+    /// Why the function that contains a place is not examined.
+    pub(crate) fn why_not_examined(&self, place: CodeAddress) -> WhyUnproven {
+        let function = self.functions().get(self.index_of(place).unwrap_or(usize::MAX));
+        WhyUnproven::without_cause(match function {
+            Some(function) if function.bytes() > LARGEST_FUNCTION => Unproven::LimitReached,
+            Some(_) => Unproven::UnknownEntry,
+            None => Unproven::NoFunction,
+        })
+    }
+
+    /// Why `function` does not reach code that starts at an address, and that is no padding.
+    pub(crate) fn why_not_reached(&self, function: &Function<'e>, address: u64) -> WhyUnproven {
+        let Some((reason, cause)) = function.why_not_reached(address) else {
+            return WhyUnproven::without_cause(Unproven::UnknownEntry);
+        };
+        WhyUnproven { reason, cause: cause.map(|cause| self.place(cause)) }
+    }
+
+    /// Why something is not known before an instruction that `function` reaches.
+    pub(crate) fn why_unknown(
+        &self,
+        function: &mut Function<'e>,
+        address: u64,
+        unknown: Unknown,
+        losses: &mut Losses,
+    ) -> WhyUnproven {
+        let part = match unknown {
+            Unknown::Because(reason) => return WhyUnproven::without_cause(reason),
+            Unknown::Lost(part) => part,
+        };
+        let (reason, cause) = function.loss(address, part, losses);
+        WhyUnproven { reason, cause: cause.map(|cause| self.place(cause)) }
+    }
+
+    /// The padding in code that is not reached, and before which comes an instruction of the same function that is, unless the code is at
+    /// the function's start.
+    pub(crate) fn paddings(&self, gap: CodeRange) -> Vec<Range<u64>> {
+        let Some(code) = self.elf().code_bytes(gap.start, gap.bytes()) else { return Vec::new() };
+        let is_entry = self.starts_at(gap.start);
+        let place = |offset: usize| gap.start.address.saturating_add(offset as u64);
+        let machine = self.machine();
+        let paddings = paddings(code, is_entry, |code| machine.filling(code)).into_iter();
+        paddings.map(|padding| place(padding.start)..place(padding.end)).collect()
+    }
+}

@@ -1,0 +1,126 @@
+//! Losses: the instruction at which, or the join in which, a part of a frame ceases to be known.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::{Analysis, fall_through};
+use crate::code::effect::ControlFlow;
+use crate::code::judgement::{FramePart, KnownFacts};
+use crate::code::state::AbstractState;
+use crate::code::step::Step;
+use crate::code::unproven::Unproven;
+
+/// Why a part of the frame is not known, and the address of the instruction to blame.
+pub(in crate::code) type Loss = (Unproven, Option<u64>);
+
+/// What is known about the losses of one function, so that time is linear in its size.
+#[derive(Debug, Default)]
+pub(crate) struct Losses {
+    /// For each analysis: the blocks from which control comes to each block, and the instruction that leads there.
+    before: BTreeMap<usize, BTreeMap<u32, Vec<(u32, u32)>>>,
+    /// The losses before blocks.
+    known: BTreeMap<(usize, u32, FramePart), Loss>,
+}
+
+impl Losses {
+    /// Why `part` is not known before the instruction at an address, which the analysis with this number reaches. `None` if it is.
+    pub(in crate::code) fn find(
+        &mut self,
+        (number, analysis): (usize, &mut Analysis<'_>),
+        address: u64,
+        part: FramePart,
+    ) -> Option<Loss> {
+        let block = analysis.block_containing(address)?;
+        if analysis.proves_at_start(block, part) {
+            return analysis.loss_within(block, part, |step| step.address >= address);
+        }
+        let before = self.before.entry(number).or_insert_with(|| analysis.blocks_before());
+        let (mut passed, mut queue) = (BTreeSet::from([block]), VecDeque::from([block]));
+        let mut loss = (Unproven::PathsDisagree, None);
+        while let Some(here) = queue.pop_front() {
+            if let Some(known) = self.known.get(&(number, here, part)) {
+                loss = *known;
+                break;
+            }
+            let edges = before.get(&here).map(Vec::as_slice).unwrap_or_default();
+            let found = edges.iter().find_map(|edge| analysis.loss_on_edge(*edge, part));
+            let lost = edges.iter().filter(|(from, _)| !analysis.proves_at_start(*from, part));
+            let mut lost = lost.peekable();
+            if let Some(found) = found {
+                loss = found;
+                break;
+            }
+            if lost.peek().is_none() {
+                loss = match edges {
+                    [] => (Unproven::UnknownEntry, None),
+                    _ => (Unproven::PathsDisagree, analysis.first_address(here)),
+                };
+                break;
+            }
+            queue.extend(lost.map(|(from, _)| *from).filter(|from| passed.insert(*from)));
+        }
+        for block in passed {
+            self.known.insert((number, block, part), loss);
+        }
+        Some(loss)
+    }
+}
+
+impl Analysis<'_> {
+    /// The block that contains an instruction that is reached.
+    fn block_containing(&self, address: u64) -> Option<u32> {
+        let after = self.order.partition_point(|(start, _)| *start <= address);
+        self.order.get(after.checked_sub(1)?).map(|(_, block)| *block)
+    }
+
+    fn first_address(&self, block: u32) -> Option<u64> {
+        self.graph.first_step(block).and_then(|step| self.graph.step(step)).map(|it| it.address)
+    }
+
+    /// The blocks from which control comes to each block that is reached, and the number of the instruction that leads there.
+    fn blocks_before(&self) -> BTreeMap<u32, Vec<(u32, u32)>> {
+        let mut before: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
+        for (_, block) in &self.order {
+            for edge in self.edges_of(*block) {
+                before.entry(edge.to).or_default().push((*block, edge.from));
+            }
+        }
+        before
+    }
+
+    /// Whether a part of the frame is known at the start of a block.
+    fn proves_at_start(&self, block: u32, part: FramePart) -> bool {
+        let abi = self.abi;
+        self.block(block).is_some_and(|it| KnownFacts { state: &it.state, abi }.proves(part))
+    }
+
+    /// The loss on an edge, which an instruction of a block is: in the block, up to and including that instruction.
+    fn loss_on_edge(&mut self, (block, by): (u32, u32), part: FramePart) -> Option<Loss> {
+        if !self.proves_at_start(block, part) {
+            return None;
+        }
+        let end = self.graph.step(by).map(Step::end)?;
+        self.loss_within(block, part, |step| step.address >= end)
+    }
+
+    /// The loss in a block at whose start the part is known, before the instruction that `is_end` says.
+    fn loss_within(
+        &mut self,
+        block: u32,
+        part: FramePart,
+        is_end: impl Fn(&Step) -> bool,
+    ) -> Option<Loss> {
+        let (abi, mut state) = (self.abi, self.block(block)?.state.clone());
+        let steps: Vec<Step> = self.steps_of(block).map(|(_, step)| *step).collect();
+        let is_lost = |state: &AbstractState| !KnownFacts { state, abi }.proves(part);
+        for step in steps.iter().take_while(|step| !is_end(step)) {
+            state.apply_all(self.graph.effects(step), &mut self.tables);
+            if is_lost(&state) {
+                return Some((Unproven::UnknownValue, Some(step.address)));
+            }
+            if let ControlFlow::Branch(_, condition) = step.next {
+                fall_through(self.is_open, &mut state, condition);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,34 @@
+//! Why the machine code decides nothing about some rows.
+
+use std::io::{self, Write};
+
+use super::coverage::example;
+use sframe_record::numbers::grouped;
+use sframe_record::{FunctionPlace, ProofTotal, UnprovenBytes};
+
+/// Writes the bytes for each reason, and the first place of each.
+pub(super) fn totals(out: &mut dyn Write, total: &ProofTotal<'_>, noun: &str) -> io::Result<()> {
+    for (name, reasons) in total.proofs.undecided(noun) {
+        writeln!(out, "  undecided bytes of {name}:")?;
+        for reason in reasons {
+            writeln!(out, "  {:>13}  {}", grouped(reason.bytes), text(reason, total.files > 1))?;
+        }
+    }
+    Ok(())
+}
+
+/// `the paths that lead there disagree; first f+0x20 at 0x1020, see 0x1010 jmp *%rax`.
+fn text(reason: &UnprovenBytes<'_>, names_file: bool) -> String {
+    let first = reason.first.clone().map(|first| {
+        let file = first.file.clone().filter(|_| names_file);
+        format!("; first {}", example(&FunctionPlace { file, ..first }))
+    });
+    let cause = reason.cause.as_ref().map(|cause| {
+        let address = cause.address;
+        match cause.text.is_empty() {
+            true => format!(", see {address} with the bytes {}", cause.bytes),
+            false => format!(", see {address} {}", cause.text),
+        }
+    });
+    [Some(reason.reason.description().to_owned()), first, cause].into_iter().flatten().collect()
+}
