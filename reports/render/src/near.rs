@@ -16,7 +16,7 @@ pub(crate) fn hint<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Stri
     }
 }
 
-/// The name that `word` certainly stands for: it differs in one letter in four or is the beginning of it.
+/// The name that a person means who types `word`: it differs in one letter of four, or `word` is its beginning.
 pub fn meant<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let near = names
         .map(|name| (distance(word, name), name))
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_stands_for_the_nearest_name() {
+    fn a_mistyped_word_is_the_nearest_name() {
         let of = |word| meant(word, ["dump", "diff", "forecast", "repo", "repair"].into_iter());
         assert_eq!(of("dmup"), Some("dump"));
         assert_eq!(of("forcats"), Some("forecast"));

@@ -407,6 +407,7 @@ impl<W: Write> Renderer for Text<W> {
     fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         if self.options.summary {
             self.totals(summary)?;
+            self.missing(summary)?;
         }
         self.out.flush()
     }

@@ -23,9 +23,8 @@ impl<W: Write> Text<W> {
             "{BOLD}{inputs}{BOLD:#}: {checked} checked, {with} with an SFrame section"
         )?;
         let noun = summary.tables();
-        let left_out = left_out(summary);
-        if !left_out.is_empty() {
-            writeln!(self.out, "  not checked: {}", self.wrapped(&left_out.join(", "), 4))?;
+        if !summary.lacks_inputs() {
+            self.left_out("not checked", summary)?;
         }
         if summary.with_section > 0 {
             self.section_totals(summary)?;
@@ -72,6 +71,30 @@ impl<W: Write> Text<W> {
             writeln!(self.out, "  `sframe-check explain {what} and what to do")?;
         }
         Ok(())
+    }
+
+    /// Writes at the end what was not checked, if that leaves the scan incomplete.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub(in crate::report) fn missing(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        match (summary.lacks_inputs(), summary.checked) {
+            (false, _) => Ok(()),
+            (true, 0) => self.left_out("nothing was checked", summary),
+            (true, _) => self.left_out("not checked", summary),
+        }
+    }
+
+    fn left_out(&mut self, title: &str, summary: &Summary<'_>) -> io::Result<()> {
+        let left_out = left_out(summary);
+        match (left_out.is_empty(), summary.checked) {
+            (false, _) => {
+                let left_out = self.wrapped(&left_out.join(", "), 4);
+                writeln!(self.out, "  {title}: {left_out}")
+            }
+            (true, 0) => writeln!(self.out, "  {title}"),
+            (true, _) => Ok(()),
+        }
     }
 
     /// Writes what SFrame could describe, if no file has a section.
@@ -123,8 +146,11 @@ impl<W: Write> Text<W> {
             .chain((summary.undecided > 0).then(|| format!("{} undecided", summary.undecided)))
             .collect();
         if found.is_empty() {
-            if self.options.findings {
-                writeln!(self.out, "  no findings")?;
+            match (summary.checked, summary.lacks_inputs()) {
+                _ if !self.options.findings => {}
+                (0, _) => {}
+                (_, true) => writeln!(self.out, "  no findings in the files that were checked")?,
+                (_, false) => writeln!(self.out, "  no findings")?,
             }
             return self.policy_totals(summary);
         }
