@@ -1,8 +1,12 @@
 //! Names that are similar to a mistyped one.
 
+/// The longest word that can be a mistyped name, in bytes.
+const LONGEST: usize = 64;
+
 /// A hint for a person who has mistyped a name: similar ones among `names`.
 pub(crate) fn hint<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
     let mut near: Vec<(usize, &str)> = names
+        .filter(|_| name.len() <= LONGEST)
         .map(|known| (distance(name, known), known))
         .filter(|(distance, known)| *distance <= known.len() / 3 + 1 || known.contains(name))
         .collect();
@@ -19,6 +23,7 @@ pub(crate) fn hint<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Stri
 /// The name that a person means who types `word`: it differs in one letter of four, or `word` is its beginning.
 pub fn meant<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let near = names
+        .filter(|_| word.len() <= LONGEST)
         .map(|name| (distance(word, name), name))
         .filter(|(distance, name)| *distance <= (name.len() / 4).max(1) || begins(name, word));
     near.min().map(|(_, name)| name)

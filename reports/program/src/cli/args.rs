@@ -29,7 +29,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use sframe_record::numbers::counted;
 use sframe_synthesis::Encoding;
-use sframe_validator::rules::{Rule, Severity};
+use sframe_validator::rules::Severity;
 
 use consumers::Consumers;
 use inputs::InputArgs;
@@ -38,6 +38,7 @@ pub(super) use output::{Format, OutputArgs};
 use policy::{GateArgs, PolicyArgs};
 use raw::RawArgs;
 use rules::RuleName;
+pub(super) use rules::Rules;
 use sframe_input::is_pattern;
 use sframe_scan::MAX_THREADS;
 use stored::StoreArgs;
@@ -332,11 +333,15 @@ pub(super) struct WhatArgs {
     #[arg(long, help_heading = "What to check")]
     pub(super) pedantic: bool,
     /// Report these rules only
+    ///
+    /// A rule, a group of rules, or a pattern such as `segment-*`.
     #[arg(long, value_name = "RULE", hide_possible_values = true, value_parser = RuleName, value_delimiter = ',', help_heading = "What to check")]
-    pub(super) only: Vec<&'static Rule>,
+    pub(super) only: Vec<Rules>,
     /// Ignore these rules
+    ///
+    /// A rule, a group of rules, or a pattern such as `segment-*`. Their findings leave no trace, unlike with --allow.
     #[arg(long, value_name = "RULE", hide_possible_values = true, value_parser = RuleName, value_delimiter = ',', help_heading = "What to check")]
-    pub(super) ignore: Vec<&'static Rule>,
+    pub(super) ignore: Vec<Rules>,
     /// Compare sections with this
     ///
     /// Without this option, they are compared with CFI or else with ORC, if the file has any.

@@ -1,5 +1,6 @@
 //! Text for people: each finding with its place, its field and the bytes around it, then the summary.
 
+mod advice;
 mod call_sites;
 mod coverage;
 pub(crate) mod evidence;

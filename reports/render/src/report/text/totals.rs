@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{BOLD, Text, call_sites, coverage, forecast, readings, severity_style};
+use super::{BOLD, Text, advice, call_sites, coverage, forecast, readings, severity_style};
 use sframe_input::Special;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
@@ -26,11 +26,14 @@ impl<W: Write> Text<W> {
         if !summary.lacks_inputs() {
             self.left_out("not checked", summary)?;
         }
+        let is_bare = self.options.findings && advice::has_nothing_to_check(summary);
         if summary.with_section > 0 {
             self.section_totals(summary)?;
             if let Some(compared) = &summary.compared {
                 writeln!(self.out, "  {}", self.wrapped(&coverage::in_short(compared, noun), 4))?;
             }
+        } else if is_bare {
+            self.lines(&advice::without_sections(summary))?;
         } else if summary.code_bytes > 0 {
             let whose = if summary.checked == 1 { "its" } else { "their" };
             let code = counted(summary.code_bytes, "byte");
@@ -47,13 +50,11 @@ impl<W: Write> Text<W> {
             let text = format!("compared with the code of {files}{proofs}");
             writeln!(self.out, "  {}", self.wrapped(&text, 4))?;
         }
-        self.finding_totals(summary)?;
-        for gate in &summary.failed_gates {
-            let style =
-                severity_style(if gate.undecided { Severity::Warning } else { Severity::Error });
-            let message = printable(gate.message.as_str());
-            writeln!(self.out, "  {style}gate{style:#}: {}", self.wrapped(&message, 4))?;
+        match is_bare && summary.undecided == 0 {
+            true => self.policy_totals(summary)?,
+            false => self.finding_totals(summary, advice::thorough(summary).as_slice())?,
         }
+        self.failed_gates(summary)?;
         call_sites::totals(&mut self.out, summary, self.has_call_sites, self.options.width)?;
         forecast::totals(&mut self.out, summary)?;
         // What consumers do with a single file was written with it.
@@ -69,6 +70,31 @@ impl<W: Write> Text<W> {
                 false => "NAME` says what a rule or a known defect means",
             };
             writeln!(self.out, "  `sframe-check explain {what} and what to do")?;
+        }
+        Ok(())
+    }
+
+    /// Writes how often each rule is broken, and what was not checked.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub(in crate::report) fn statistics(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        self.finding_totals(summary, &[])?;
+        self.failed_gates(summary)?;
+        self.missing(summary)?;
+        self.out.flush()
+    }
+
+    fn lines(&mut self, lines: &[String]) -> io::Result<()> {
+        lines.iter().try_for_each(|line| writeln!(self.out, "  {}", self.wrapped(line, 4)))
+    }
+
+    fn failed_gates(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        for gate in &summary.failed_gates {
+            let severity = if gate.undecided { Severity::Warning } else { Severity::Error };
+            let style = severity_style(severity);
+            let message = printable(gate.message.as_str());
+            writeln!(self.out, "  {style}gate{style:#}: {}", self.wrapped(&message, 4))?;
         }
         Ok(())
     }
@@ -137,7 +163,8 @@ impl<W: Write> Text<W> {
         Ok(())
     }
 
-    fn finding_totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+    /// Writes the counts of findings or, if there are none, the `advice` on how to find more.
+    fn finding_totals(&mut self, summary: &Summary<'_>, advice: &[String]) -> io::Result<()> {
         let severities = [Severity::Error, Severity::Warning, Severity::Lint];
         let found: Vec<String> = severities
             .into_iter()
@@ -146,11 +173,11 @@ impl<W: Write> Text<W> {
             .chain((summary.undecided > 0).then(|| format!("{} undecided", summary.undecided)))
             .collect();
         if found.is_empty() {
-            match (summary.checked, summary.lacks_inputs()) {
-                _ if !self.options.findings => {}
-                (0, _) => {}
-                (_, true) => writeln!(self.out, "  no findings in the files that were checked")?,
-                (_, false) => writeln!(self.out, "  no findings")?,
+            if self.options.findings && summary.checked > 0 {
+                let of =
+                    if summary.lacks_inputs() { " in the files that were checked" } else { "" };
+                writeln!(self.out, "  no findings{of}")?;
+                self.lines(advice)?;
             }
             return self.policy_totals(summary);
         }
