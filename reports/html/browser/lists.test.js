@@ -16,7 +16,7 @@ test('the first view has the figures of the summary', () => withPage(differences
 		'Files checked': String(summary.checked),
 		'With an SFrame section': String(summary.with_section),
 		Functions: String(summary.functions),
-		'Code with entries': `${(Math.floor((summary.covered_bytes * 1000) / summary.code_bytes_with_section) / 10).toFixed(1)} %`,
+		'Code with entries': `${(Math.round((summary.covered_bytes * 1000) / summary.code_bytes_with_section) / 10).toFixed(1)} %`,
 		Errors: String(summary.errors),
 		Warnings: String(summary.warnings),
 		Undecided: String(summary.undecided),

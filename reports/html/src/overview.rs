@@ -178,6 +178,11 @@ fn verdict(summary: &Summary<'_>) -> (&'static str, String) {
             .collect();
         let text = match subjects.is_empty() {
             false => format!("Forecast for {}", subjects.join(" and ")),
+            true if summary.checked == 0 => "Nothing was checked".to_owned(),
+            true if summary.lacks_inputs() => {
+                let missing = counted(summary.unreadable.saturating_add(summary.crashed), "input");
+                format!("No findings in {checked}; {missing} could not be checked")
+            }
             true => format!("No findings in {checked}"),
         };
         return (mood, text);

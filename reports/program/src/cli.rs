@@ -1,6 +1,7 @@
 //! The program: arguments, streams and exit status.
 
 mod args;
+mod arguments;
 mod check;
 mod commands;
 mod compare;
@@ -9,6 +10,7 @@ mod diff;
 mod dump;
 mod forecast;
 mod gates;
+mod hints;
 mod interrupt;
 mod link;
 mod lookup;
@@ -97,7 +99,7 @@ impl From<Exit> for ExitCode {
 /// Runs the program with the arguments of the process.
 #[must_use]
 pub(crate) fn run() -> Exit {
-    let parsed = commands::by_task().try_get_matches_from(commands::arguments());
+    let parsed = commands::by_task().try_get_matches_from(arguments::arguments());
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return usage::answer(&error),
@@ -108,7 +110,8 @@ pub(crate) fn run() -> Exit {
         Color::Never => ColorChoice::Never.write_global(),
     }
     let result = match cli.command {
-        None => unnamed(&cli.check),
+        None => check(&cli.check),
+        Some(Command::Check(args)) => check(&args),
         Some(Command::Forecast(args)) => forecast::run(&args),
         Some(Command::Link(args)) => link::run(&args),
         Some(Command::Conformance(args)) => conformance::run(&args),
@@ -156,8 +159,12 @@ fn complain(what: &dyn Display) -> io::Result<()> {
     writeln!(io::stderr(), "sframe-check: {}", printable(what.to_string().as_bytes()))
 }
 
-/// The check, which has no name on the command line.
-fn unnamed(args: &CheckArgs) -> io::Result<Exit> {
+/// The check, which needs no name on the command line.
+fn check(args: &CheckArgs) -> io::Result<Exit> {
+    if let Some(why) = hints::not_a_path(&args.inputs.paths) {
+        complain(&why)?;
+        return Ok(Exit::Failure);
+    }
     if let Some(folder) = &args.store.store {
         return store::run(folder, args);
     }
@@ -189,7 +196,9 @@ fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Exi
 fn help(command: Option<&str>) -> io::Result<Exit> {
     let Some(help) = commands::help(command) else {
         let name = command.unwrap_or_default();
-        complain(&format!("there is no command `{name}`; `sframe-check help` lists all"))?;
+        let all = || "`sframe-check help` lists all".to_owned();
+        let hint = hints::instead_of(name).unwrap_or_else(all);
+        complain(&format!("there is no command `{name}`; {hint}"))?;
         return Ok(Exit::Failure);
     };
     print(|out| write!(out, "{}", help.ansi()))

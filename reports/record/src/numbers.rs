@@ -19,14 +19,25 @@ pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{plural}", grouped(number))
 }
 
-/// The percentage of `part` in `whole`, rounded down: 100 % is printed only for all of it, and 0 % only for nothing.
+/// The percentage of `part` in `whole`, rounded to the nearest tenth: 100 % is printed only for all of it, and 0 % only for
+/// nothing.
 pub fn percent(part: u64, whole: u64) -> String {
-    let tenths = match (part, whole) {
-        (_, 0) => return "none".to_owned(),
-        (part, whole) => u128::from(part) * 1000 / u128::from(whole),
-    };
-    match tenths {
+    share(part, whole, u128::from(whole) / 2)
+}
+
+/// The percentage of `part` in `whole`, rounded down, so that it is never equal to a limit that it does not reach.
+pub fn percent_below(part: u64, whole: u64) -> String {
+    share(part, whole, 0)
+}
+
+/// The percentage in tenths, of which `half` of the whole and more make one.
+fn share(part: u64, whole: u64, half: u128) -> String {
+    if whole == 0 {
+        return "none".to_owned();
+    }
+    match (u128::from(part) * 1000 + half) / u128::from(whole) {
         0 if part > 0 => "under 0.1 %".to_owned(),
+        1000 if part < whole => "over 99.9 %".to_owned(),
         tenths => format!("{}.{} %", tenths / 10, tenths % 10),
     }
 }
@@ -53,7 +64,7 @@ pub fn without_numbers(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, grouped, percent, without_numbers};
+    use super::{counted, grouped, percent, percent_below, without_numbers};
 
     #[test]
     fn messages_that_differ_only_in_numbers_become_equal() {
@@ -74,10 +85,28 @@ mod tests {
 
     #[test]
     fn percentages_do_not_round_to_an_extreme() {
-        assert_eq!(percent(999_999, 1_000_000), "99.9 %");
+        assert_eq!(percent(999_999, 1_000_000), "over 99.9 %");
+        assert_eq!(percent(9_994, 10_000), "99.9 %");
         assert_eq!(percent(1, 1_000_000), "under 0.1 %");
+        assert_eq!(percent(5, 10_000), "0.1 %");
         assert_eq!(percent(0, 5), "0.0 %");
         assert_eq!(percent(5, 5), "100.0 %");
         assert_eq!(percent(0, 0), "none");
+        assert_eq!(percent(u64::MAX - 1, u64::MAX), "over 99.9 %");
+    }
+
+    #[test]
+    fn percentages_are_rounded_to_the_nearest_tenth() {
+        assert_eq!([percent(1, 3), percent(2, 3)], ["33.3 %", "66.7 %"]);
+        assert_eq!([percent(1, 8), percent(7, 8)], ["12.5 %", "87.5 %"]);
+        assert_eq!(percent(1, 2000), "0.1 %");
+        // More than the whole: entries that overlap.
+        assert_eq!(percent(3, 2), "150.0 %");
+    }
+
+    #[test]
+    fn a_share_below_a_limit_is_not_rounded_up_to_it() {
+        assert_eq!(percent_below(8_996, 10_000), "89.9 %");
+        assert_eq!(percent_below(999_999, 1_000_000), "99.9 %");
     }
 }

@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(
             Proofs { sframe: Some(sframe), cfi: Some(cfi), wrong_rules: 0 }.sentences("ORC"),
             [
-                "SFrame: CFA, RA and FP proven right for 2 of 1,030 bytes (0.1 %), 12 wrong, 1,016 undecided",
+                "SFrame: CFA, RA and FP proven right for 2 of 1,030 bytes (0.2 %), 12 wrong, 1,016 undecided",
                 "ORC: CFA, RA and FP proven right for 1 of 1 byte (100.0 %)"
             ]
         );

@@ -357,11 +357,17 @@ impl Summary<'_> {
         self.failed_gates.iter().any(|gate| !gate.undecided)
     }
 
+    /// Whether an input could not be read, its check crashed, or there was nothing to check.
+    #[must_use]
+    pub const fn lacks_inputs(&self) -> bool {
+        self.unreadable > 0 || self.crashed > 0 || self.checked == 0
+    }
+
     /// Whether the scan is incomplete: something could not be read, a check crashed or was not possible, or there was
     /// nothing to check.
     #[must_use]
     pub const fn is_incomplete(&self) -> bool {
-        self.unreadable > 0 || self.crashed > 0 || self.undecided > 0 || self.checked == 0
+        self.lacks_inputs() || self.undecided > 0
     }
 }
 

@@ -4,7 +4,6 @@ mod causes;
 mod consumers;
 mod defects;
 mod messages;
-mod near;
 mod rules;
 mod words;
 
@@ -17,6 +16,8 @@ use sframe_link::messages::{self as linkers, Message};
 use sframe_oracle::coverage::Cause;
 use sframe_record::catalogue;
 use sframe_validator::rules::Rule;
+
+use crate::near;
 
 pub use rules::{find, list, markdown};
 pub use words::Word;

@@ -10,6 +10,7 @@ pub mod diff;
 pub mod dump;
 pub mod explain;
 pub mod lookup;
+pub mod near;
 pub mod report;
 pub mod size;
 pub mod trace;

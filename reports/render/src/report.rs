@@ -11,6 +11,7 @@ mod pace;
 mod progress;
 mod sarif;
 mod several;
+mod statistics;
 mod table;
 pub(crate) mod text;
 mod wrap;
@@ -26,6 +27,7 @@ pub use pace::Pace;
 pub use progress::{Display, Line, WithProgress, clock, time_left};
 pub use sarif::Sarif;
 pub use several::Several;
+pub use statistics::Statistics;
 pub use text::{Text, TextOptions};
 pub use wrap::wrap;
 

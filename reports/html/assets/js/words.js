@@ -4,11 +4,12 @@ const grouped = (number) => String(number).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
 
 const counted = (number, what) => `${grouped(number)} ${what}${number === 1 ? '' : 's'}`;
 
-// Rounded down: 100 % is written only for all of it, and 0 % only for nothing.
+// Rounded to the nearest tenth: 100 % is written only for all of it, and 0 % only for nothing.
 function percent(part, whole) {
 	if (!whole) return 'none';
-	const tenths = Math.floor((part * 1000) / whole);
+	const tenths = Math.floor((part * 1000 + Math.floor(whole / 2)) / whole);
 	if (tenths === 0 && part > 0) return 'under 0.1 %';
+	if (tenths === 1000 && part < whole) return 'over 99.9 %';
 	return `${Math.floor(tenths / 10)}.${tenths % 10} %`;
 }
 

@@ -27,8 +27,9 @@ use std::path::PathBuf;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use sframe_record::numbers::counted;
 use sframe_synthesis::Encoding;
-use sframe_validator::rules::{Rule, Severity};
+use sframe_validator::rules::Severity;
 
 use consumers::Consumers;
 use inputs::InputArgs;
@@ -37,6 +38,7 @@ pub(super) use output::{Format, OutputArgs};
 use policy::{GateArgs, PolicyArgs};
 use raw::RawArgs;
 use rules::RuleName;
+pub(super) use rules::Rules;
 use sframe_input::is_pattern;
 use sframe_scan::MAX_THREADS;
 use stored::StoreArgs;
@@ -74,6 +76,8 @@ Exit status:
   1  something at or above the failure level was found
   2  no such finding, but something could not be read or decided, or there was nothing to check
   3  wrong usage, or the program itself failed
+  64  of `scan`, `status` and `merge`: wrong usage, which another try does not change
+  75  of `scan`, `status` and `merge`: another try may succeed
   130  interrupted by Ctrl-C: the report covers what was checked until then
   141  the reader of the output closed it, such as head: the rest was not checked
 
@@ -119,7 +123,8 @@ Examples:
   Check a section that was copied from memory:
       sframe-check --raw --address 0x7f0000001000 --machine amd64 section.bin
 
-If a path has the name of a subcommand, write ./dump.";
+`sframe-check check PATH...` is the same as `sframe-check PATH...`. If a path has the name of a command, \
+write ./dump. Options before a command belong to it.";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -157,6 +162,9 @@ pub(super) struct Cli {
 /// What else the program does.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Check files, as the program does without a command
+    #[command(hide = true, arg_required_else_help = true)]
+    Check(Box<CheckArgs>),
     /// Print a whole section: header, functions, rows
     Dump(DumpArgs),
     /// Show what SFrame, CFI and the machine code say about a PC
@@ -309,12 +317,12 @@ pub(super) struct ResourceArgs {
     /// Number of threads; 0 for as many as the machine has
     #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = threads, hide_short_help = true, help_heading = "Resources")]
     pub(super) threads: usize,
-    /// Memory for results and for members of packages, such as 500M or 2G
+    /// Memory for results and for members of packages, such as 500M or 2G; at least 1M
     ///
     /// A quarter is for results that wait to be written in order, an eighth for results of files that may
     /// occur again, and the rest is divided among the threads. A member that does not fit is skipped and
     /// named.
-    #[arg(long, value_name = "SIZE", value_parser = repo::size, help_heading = "Resources", hide_short_help = true)]
+    #[arg(long, value_name = "SIZE", value_parser = memory, help_heading = "Resources", hide_short_help = true)]
     pub(super) memory_limit: Option<u64>,
 }
 
@@ -325,11 +333,15 @@ pub(super) struct WhatArgs {
     #[arg(long, help_heading = "What to check")]
     pub(super) pedantic: bool,
     /// Report these rules only
+    ///
+    /// A rule, a group of rules, or a pattern such as `segment-*`.
     #[arg(long, value_name = "RULE", hide_possible_values = true, value_parser = RuleName, value_delimiter = ',', help_heading = "What to check")]
-    pub(super) only: Vec<&'static Rule>,
+    pub(super) only: Vec<Rules>,
     /// Ignore these rules
+    ///
+    /// A rule, a group of rules, or a pattern such as `segment-*`. Their findings leave no trace, unlike with --allow.
     #[arg(long, value_name = "RULE", hide_possible_values = true, value_parser = RuleName, value_delimiter = ',', help_heading = "What to check")]
-    pub(super) ignore: Vec<&'static Rule>,
+    pub(super) ignore: Vec<Rules>,
     /// Compare sections with this
     ///
     /// Without this option, they are compared with CFI or else with ORC, if the file has any.
@@ -428,6 +440,16 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
         Ok(number) if number <= MAX_THREADS => Ok(number),
         _ => Err(format!("the number of threads is 0 to {MAX_THREADS}")),
     }
+}
+
+/// The least limit of memory: with less, not even small results could wait, or small members be read.
+const LEAST_MEMORY: u64 = 1 << 20;
+
+/// A limit of memory with which something can be checked.
+fn memory(text: &str) -> Result<u64, String> {
+    let bytes = repo::size(text)?;
+    let too_small = || format!("at least 1M is needed, not {}", counted(bytes, "byte"));
+    (bytes >= LEAST_MEMORY).then_some(bytes).ok_or_else(too_small)
 }
 
 /// A folder that is there.

@@ -14,7 +14,7 @@ use sframe_validator::finding::Keep;
 use super::args::consumers::Consumers;
 use super::args::inputs::InputArgs;
 use super::args::policy::GateArgs;
-use super::args::{CheckArgs, Format, Oracle, OutputArgs, ResourceArgs, WhatArgs};
+use super::args::{CheckArgs, Format, Oracle, OutputArgs, ResourceArgs, Rules, WhatArgs};
 use super::gates::{failed, gated};
 use super::output_file::OutputFile;
 use super::outputs::{Outputs, Shown};
@@ -162,8 +162,8 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
     let keep = if args.all { Keep::All } else { KEPT };
     CheckOptions {
         validator: Options { pedantic: args.pedantic, keep, ..Options::default() },
-        only: args.only.clone(),
-        ignore: args.ignore.clone(),
+        only: Rules::of(&args.only),
+        ignore: Rules::of(&args.ignore),
         against: match args.against {
             None => Against::Any,
             Some(Oracle::Cfi) => Against::Cfi,

@@ -1,7 +1,5 @@
 //! The list of commands in the help, grouped by task.
 
-use std::env;
-use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use anstyle::Style;
@@ -68,24 +66,6 @@ fn without_hidden(command: &Command) -> Command {
         .args(arguments)
         .groups(groups)
         .subcommands(commands.map(without_hidden))
-}
-
-/// The arguments of the process. `--color` before a command belongs to it: clap takes what follows an option for a path.
-pub(super) fn arguments() -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = env::args_os().collect();
-    let option = arguments.get(1).map(|first| first.to_string_lossy().into_owned());
-    let length = match option.as_deref() {
-        Some("--color") => 2,
-        Some(option) if option.starts_with("--color=") => 1,
-        _ => return arguments,
-    };
-    let command = arguments.get(1 + length).and_then(|command| command.to_str());
-    if command.is_some_and(|name| Cli::command().find_subcommand(name).is_some())
-        && let Some(moved) = arguments.get_mut(1..2 + length)
-    {
-        moved.rotate_right(1);
-    }
-    arguments
 }
 
 /// The help of the program, or of a command; `None` if there is no such command.

@@ -1,6 +1,6 @@
 //! `sframe-check compare OLD NEW`.
 
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufRead as _, BufReader, Write};
 use std::path::Path;
 
 use sframe_history::changes::{self, Options, Scan};
@@ -9,6 +9,7 @@ use sframe_input::open_named;
 use sframe_policy::Judge;
 use sframe_record::json;
 use sframe_store::{ShardLine, Store};
+use sframe_validator::elf::Elf;
 
 use super::args::stored::{CompareArgs, CompareFormat};
 use super::place::StorePlace;
@@ -79,7 +80,11 @@ fn read(path: &Path, side: &mut Side<'_>) -> io::Result<()> {
 }
 
 fn report(path: &Path, side: &mut Side<'_>) -> io::Result<()> {
-    let input = BufReader::new(open_named(path)?);
+    let mut input = BufReader::new(open_named(path)?);
+    if Elf::is_elf(input.fill_buf()?) {
+        let why = "an ELF file, not a scan; `sframe-check diff OLD NEW` compares two ELF files";
+        return Err(io::Error::other(why));
+    }
     let ending = report::read(input, |record| side.add(record.clone()));
     let ending = ending.map_err(io::Error::other)?;
     let scan = side.scan();

@@ -1,6 +1,6 @@
 //! What a scan has to find, besides no findings.
 
-use sframe_record::numbers::{counted, grouped, percent};
+use sframe_record::numbers::{counted, grouped, percent_below};
 use sframe_record::{FailedGate, NotAccepted, Outcome, ReadingTotal, Severity, Summary};
 
 use super::Exit;
@@ -61,7 +61,7 @@ fn covered(gates: &GateArgs, summary: &Summary<'_>) -> Option<FailedGate<'static
         return None;
     }
     let (covered, code) = (grouped(summary.covered_bytes), grouped(summary.code_bytes));
-    let share = percent(summary.covered_bytes, summary.code_bytes);
+    let share = percent_below(summary.covered_bytes, summary.code_bytes);
     let message = format!(
         "SFrame describes {share} of the code ({covered} of {code} bytes), less than --min-coverage {least}"
     );
@@ -87,7 +87,7 @@ fn proven(gates: &GateArgs, summary: &Summary<'_>) -> Vec<FailedGate<'static>> {
         let share = 100.0 * bytes.proven as f64 / bytes.total() as f64;
         (share < least).then(|| {
             let (right, all) = (grouped(bytes.proven), counted(bytes.total(), "byte"));
-            let share = percent(bytes.proven, bytes.total());
+            let share = percent_below(bytes.proven, bytes.total());
             failed(format!(
                 "the machine code proves {witness} right for {share} ({right} of {all}), less than --min-proven {least}"
             ))

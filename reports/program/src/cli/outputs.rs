@@ -17,7 +17,7 @@ use super::policy::{new_baseline, policy_files, root};
 use super::{stdout, styled_stdout, terminal_width};
 use sframe_render::report::{
     BaselineWriter, Display as Terminal, Grouped, Html, JsonDocument, JsonLines, Junit, Markdown,
-    Renderer, Sarif, Several, Text, TextOptions,
+    Renderer, Sarif, Several, Statistics, Text, TextOptions,
 };
 
 /// Where the records of a scan are written.
@@ -138,7 +138,7 @@ fn of_format(
     width: Option<usize>,
 ) -> io::Result<Box<dyn Renderer>> {
     let out = BufWriter::with_capacity(1 << 16, out);
-    let &OutputArgs { verbose, by_file, coverage, quiet, .. } = output;
+    let &OutputArgs { verbose, by_file, coverage, quiet, statistics, .. } = output;
     let demangle = match output.demangle {
         When::Auto => width.is_some(),
         When::Always => true,
@@ -156,9 +156,10 @@ fn of_format(
                 demangle,
                 width,
             };
-            match by_file || verbose || all {
-                true => Box::new(Text::new(out, options)),
-                false => Box::new(Grouped::new(out, options)),
+            match (statistics && findings, by_file || verbose || all) {
+                (true, _) => Box::new(Statistics::new(out, options)),
+                (false, true) => Box::new(Text::new(out, options)),
+                (false, false) => Box::new(Grouped::new(out, options)),
             }
         }
         Format::Json => Box::new(JsonDocument::new(out)),

@@ -10,6 +10,7 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::getppid;
 
+use super::arguments::arguments;
 use super::{Exit, UNREAD, interrupt};
 
 /// The number of crashes of the worker without a further complete shard. From the second attempt on, the file that
@@ -66,7 +67,7 @@ fn exit_of(code: i32) -> Exit {
 
 /// The arguments of this program, with `more` inserted at `place`.
 pub(super) fn own_arguments(place: usize, more: &[&OsStr]) -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = env::args_os().skip(1).collect();
+    let mut arguments: Vec<OsString> = arguments().into_iter().skip(1).collect();
     let place = place.min(arguments.len());
     arguments.splice(place..place, more.iter().map(|&argument| argument.to_owned()));
     arguments

@@ -126,7 +126,18 @@ const LAYERS: [(&str, &[&str]); 7] = [
     ),
     (
         "reports/render",
-        &["report", "explain", "dump", "diff", "lookup", "walk", "trace", "size", "conformance"],
+        &[
+            "near",
+            "report",
+            "explain",
+            "dump",
+            "diff",
+            "lookup",
+            "walk",
+            "trace",
+            "size",
+            "conformance",
+        ],
     ),
 ];
 

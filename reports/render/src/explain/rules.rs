@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use sframe_validator::rules::{Abis, Group, Rule, Severity, Versions};
 use sframe_validator::{Abi, Version};
 
-use super::{BOLD, near, parts};
+use super::{BOLD, parts};
+use crate::near;
 use crate::report::wrap;
 use sframe_record::catalogue;
 use sframe_record::markdown::plain;

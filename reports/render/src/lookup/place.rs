@@ -10,7 +10,7 @@ use super::Outside;
 use sframe_record::Address;
 use sframe_record::text::printable;
 
-/// A place as written on the command line: `0x1234`, `SYMBOL`, `SYMBOL+0x10`, or `SECTION+0x10`.
+/// A place as written on the command line: `0x1234`, `SYMBOL`, `SYMBOL+0x10`, `SYMBOL+16`, or `SECTION+0x10`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlaceName {
     /// An address or, in a relocatable object with a single code section, an offset in it.
@@ -37,20 +37,26 @@ impl FromStr for PlaceName {
             return hexadecimal(text).map(PlaceName::Address);
         }
         match text.rsplit_once('+') {
-            Some((name, offset)) if !name.is_empty() && is_number(offset) => {
-                let number = hexadecimal(offset);
-                let is_unmarked = number.is_err() && u64::from_str_radix(offset, 16).is_ok();
-                let remedy = || {
-                    let name = printable(name.as_bytes());
-                    format!("write {name}+0x{offset}: offsets are hexadecimal")
-                };
-                let offset = number.map_err(|why| if is_unmarked { remedy() } else { why })?;
-                Ok(PlaceName::Relative { name: name.to_owned(), offset })
+            Some((name, digits)) if !name.is_empty() && is_number(digits) => {
+                let name = name.to_owned();
+                Ok(PlaceName::Relative { offset: offset(&name, digits)?, name })
             }
             _ if text.is_empty() => Err("write an address or a symbol".to_owned()),
             _ => Ok(PlaceName::Relative { name: text.to_owned(), offset: 0 }),
         }
     }
+}
+
+/// Parses an offset from `name`: decimal, as gdb prints it, or hexadecimal after `0x`, as objdump does.
+fn offset(name: &str, digits: &str) -> Result<u64, String> {
+    if digits.starts_with("0x") {
+        return hexadecimal(digits);
+    }
+    let is_unmarked = || u64::from_str_radix(digits, 16).is_ok();
+    digits.parse().map_err(|error: std::num::ParseIntError| match is_unmarked() {
+        true => format!("write {}+0x{digits}", printable(name.as_bytes())),
+        false => error.to_string(),
+    })
 }
 
 /// Parses an address with `0x`. Digits without it are refused, because tools print hexadecimal addresses like that.
@@ -194,13 +200,17 @@ mod tests {
         // The name of an operator in C++ contains a plus sign.
         assert_eq!("operator+".parse(), Ok(relative("operator+", 0)));
         assert_eq!("operator++0x4".parse(), Ok(relative("operator+", 4)));
+        assert_eq!("main+10".parse(), Ok(relative("main", 10)));
+        assert_eq!("main+0010".parse(), Ok(relative("main", 10)));
     }
 
     #[test]
-    fn numbers_must_say_that_they_are_hexadecimal() {
+    fn hexadecimal_numbers_need_a_prefix() {
         for (text, reason) in [
             ("401136", "write 0x401136"),
-            ("main+10", "write main+0x10: offsets are hexadecimal"),
+            ("main+1f", "write main+0x1f"),
+            ("main+1z", "invalid digit found in string"),
+            ("main+99999999999999999999", "number too large to fit in target type"),
             ("0x", "cannot parse integer from empty string"),
             ("1z", "not a hexadecimal number"),
             ("", "write an address or a symbol"),

@@ -163,9 +163,9 @@ impl Causes {
             if !nothing {
                 writeln!(out)?;
             }
-            let mut text = Text::new(&mut *out, options);
-            text.totals(summary)?;
+            Text::new(&mut *out, options).totals(summary)?;
             next_steps(out, &causes, options)?;
+            Text::new(out, options).missing(summary)?;
         }
         Ok(())
     }

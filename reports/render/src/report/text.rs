@@ -1,5 +1,6 @@
 //! Text for people: each finding with its place, its field and the bytes around it, then the summary.
 
+mod advice;
 mod call_sites;
 mod coverage;
 pub(crate) mod evidence;
@@ -408,6 +409,7 @@ impl<W: Write> Renderer for Text<W> {
     fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         if self.options.summary {
             self.totals(summary)?;
+            self.missing(summary)?;
         }
         self.out.flush()
     }

@@ -38,7 +38,7 @@ pub(in crate::cli) struct LookupArgs {
     /// An ELF file
     #[arg(value_hint = ValueHint::FilePath)]
     pub(in crate::cli) file: PathBuf,
-    /// Places in its code: 0x1234, SYMBOL, SYMBOL+0x10 or SECTION+0x10
+    /// Places in its code: 0x1234, SYMBOL, SYMBOL+16, SYMBOL+0x10 or SECTION+0x10
     #[arg(value_name = "PC", required = true)]
     pub(in crate::cli) places: Vec<PlaceName>,
     /// Also look for separate debug files below this folder

@@ -9,24 +9,55 @@ use sframe_validator::rules::{Group, Rule};
 
 use sframe_render::explain;
 
-/// Parses the name of a rule.
+/// The rules that a name, a group or a pattern stands for.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct Rules(Vec<&'static Rule>);
+
+impl Rules {
+    /// All rules of several such names, each once.
+    pub(in crate::cli) fn of(names: &[Rules]) -> Vec<&'static Rule> {
+        let mut all: Vec<&'static Rule> = Vec::new();
+        for rule in names.iter().flat_map(|names| &names.0) {
+            if !all.contains(rule) {
+                all.push(rule);
+            }
+        }
+        all
+    }
+
+    fn named(name: &str) -> Result<Rules, String> {
+        let Ok(pattern) = name.parse::<RulePattern>() else {
+            return explain::find(name).map(|rule| Rules(vec![rule]));
+        };
+        let selected = catalogue::all().filter(|rule| pattern.selects_rule(rule.name));
+        let selected: Vec<&'static Rule> = selected.collect();
+        match selected.is_empty() {
+            true => {
+                Err(format!("`{name}` is a known defect, not a rule: `--allow {name}` takes it"))
+            }
+            false => Ok(Rules(selected)),
+        }
+    }
+}
+
+/// Parses the name of a rule or a group of rules, or a pattern of rules.
 #[derive(Clone, Copy)]
 pub(super) struct RuleName;
 
 impl TypedValueParser for RuleName {
-    type Value = &'static Rule;
+    type Value = Rules;
 
     fn parse_ref(
         &self,
         command: &clap::Command,
         argument: Option<&clap::Arg>,
         value: &OsStr,
-    ) -> Result<&'static Rule, clap::Error> {
-        (|name: &str| explain::find(name)).parse_ref(command, argument, value)
+    ) -> Result<Rules, clap::Error> {
+        Rules::named.parse_ref(command, argument, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(catalogue::all().map(|rule| PossibleValue::new(rule.name))))
+        Some(Box::new(rules_and_groups().map(PossibleValue::new)))
     }
 }
 
@@ -47,9 +78,12 @@ impl TypedValueParser for RulesName {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let rules = catalogue::all().map(|rule| rule.name);
-        let groups = Group::ALL.iter().map(|group| group.name());
         let defects = sframe_defects::all().map(|defect| defect.id);
-        Some(Box::new(rules.chain(groups).chain(defects).map(PossibleValue::new)))
+        Some(Box::new(rules_and_groups().chain(defects).map(PossibleValue::new)))
     }
+}
+
+fn rules_and_groups() -> impl Iterator<Item = &'static str> {
+    let groups = Group::ALL.iter().map(|group| group.name());
+    catalogue::all().map(|rule| rule.name).chain(groups)
 }

@@ -76,7 +76,7 @@ pub(in crate::cli) struct StoreArgs {
     /// Keep the results in this new folder
     ///
     /// Root causes and totals are printed; `show` prints the rest.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["format", "raw", "coverage"], help_heading = "Keep the results")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["format", "raw", "coverage", "statistics"], help_heading = "Keep the results")]
     pub(in crate::cli) store: Option<PathBuf>,
     /// Continue an interrupted scan of this store
     #[arg(long, requires = "store", hide_short_help = true, help_heading = "Keep the results")]

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{BOLD, Text, call_sites, coverage, forecast, readings, severity_style, unproven};
+use super::{
+    BOLD, Text, advice, call_sites, coverage, forecast, readings, severity_style, unproven,
+};
 use sframe_input::Special;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
@@ -23,15 +25,17 @@ impl<W: Write> Text<W> {
             "{BOLD}{inputs}{BOLD:#}: {checked} checked, {with} with an SFrame section"
         )?;
         let noun = summary.tables();
-        let left_out = left_out(summary);
-        if !left_out.is_empty() {
-            writeln!(self.out, "  not checked: {}", self.wrapped(&left_out.join(", "), 4))?;
+        if !summary.lacks_inputs() {
+            self.left_out("not checked", summary)?;
         }
+        let is_bare = self.options.findings && advice::has_nothing_to_check(summary);
         if summary.with_section > 0 {
             self.section_totals(summary)?;
             if let Some(compared) = &summary.compared {
                 writeln!(self.out, "  {}", self.wrapped(&coverage::in_short(compared, noun), 4))?;
             }
+        } else if is_bare {
+            self.lines(&advice::without_sections(summary))?;
         } else if summary.code_bytes > 0 {
             let whose = if summary.checked == 1 { "its" } else { "their" };
             let code = counted(summary.code_bytes, "byte");
@@ -49,13 +53,11 @@ impl<W: Write> Text<W> {
             writeln!(self.out, "  {}", self.wrapped(&text, 4))?;
             unproven::totals(&mut self.out, total, noun)?;
         }
-        self.finding_totals(summary)?;
-        for gate in &summary.failed_gates {
-            let style =
-                severity_style(if gate.undecided { Severity::Warning } else { Severity::Error });
-            let message = printable(gate.message.as_str());
-            writeln!(self.out, "  {style}gate{style:#}: {}", self.wrapped(&message, 4))?;
+        match is_bare && summary.undecided == 0 {
+            true => self.policy_totals(summary)?,
+            false => self.finding_totals(summary, advice::thorough(summary).as_slice())?,
         }
+        self.failed_gates(summary)?;
         call_sites::totals(&mut self.out, summary, self.has_call_sites, self.options.width)?;
         forecast::totals(&mut self.out, summary)?;
         // What consumers do with a single file was written with it.
@@ -73,6 +75,55 @@ impl<W: Write> Text<W> {
             writeln!(self.out, "  `sframe-check explain {what} and what to do")?;
         }
         Ok(())
+    }
+
+    /// Writes how often each rule is broken, and what was not checked.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub(in crate::report) fn statistics(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        self.finding_totals(summary, &[])?;
+        self.failed_gates(summary)?;
+        self.missing(summary)?;
+        self.out.flush()
+    }
+
+    fn lines(&mut self, lines: &[String]) -> io::Result<()> {
+        lines.iter().try_for_each(|line| writeln!(self.out, "  {}", self.wrapped(line, 4)))
+    }
+
+    fn failed_gates(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        for gate in &summary.failed_gates {
+            let severity = if gate.undecided { Severity::Warning } else { Severity::Error };
+            let style = severity_style(severity);
+            let message = printable(gate.message.as_str());
+            writeln!(self.out, "  {style}gate{style:#}: {}", self.wrapped(&message, 4))?;
+        }
+        Ok(())
+    }
+
+    /// Writes at the end what was not checked, if that leaves the scan incomplete.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub(in crate::report) fn missing(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        match (summary.lacks_inputs(), summary.checked) {
+            (false, _) => Ok(()),
+            (true, 0) => self.left_out("nothing was checked", summary),
+            (true, _) => self.left_out("not checked", summary),
+        }
+    }
+
+    fn left_out(&mut self, title: &str, summary: &Summary<'_>) -> io::Result<()> {
+        let left_out = left_out(summary);
+        match (left_out.is_empty(), summary.checked) {
+            (false, _) => {
+                let left_out = self.wrapped(&left_out.join(", "), 4);
+                writeln!(self.out, "  {title}: {left_out}")
+            }
+            (true, 0) => writeln!(self.out, "  {title}"),
+            (true, _) => Ok(()),
+        }
     }
 
     /// Writes what SFrame could describe, if no file has a section.
@@ -115,7 +166,8 @@ impl<W: Write> Text<W> {
         Ok(())
     }
 
-    fn finding_totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+    /// Writes the counts of findings or, if there are none, the `advice` on how to find more.
+    fn finding_totals(&mut self, summary: &Summary<'_>, advice: &[String]) -> io::Result<()> {
         let severities = [Severity::Error, Severity::Warning, Severity::Lint];
         let found: Vec<String> = severities
             .into_iter()
@@ -124,8 +176,11 @@ impl<W: Write> Text<W> {
             .chain((summary.undecided > 0).then(|| format!("{} undecided", summary.undecided)))
             .collect();
         if found.is_empty() {
-            if self.options.findings {
-                writeln!(self.out, "  no findings")?;
+            if self.options.findings && summary.checked > 0 {
+                let of =
+                    if summary.lacks_inputs() { " in the files that were checked" } else { "" };
+                writeln!(self.out, "  no findings{of}")?;
+                self.lines(advice)?;
             }
             return self.policy_totals(summary);
         }

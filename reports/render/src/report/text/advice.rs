@@ -1,0 +1,48 @@
+//! What else the program can do with files in which the plain check finds nothing.
+
+use sframe_record::Summary;
+use sframe_record::numbers::counted;
+
+/// How machines are called whose code can be compared with tables.
+const WITH_CODE: [&str; 2] = ["AMD64", "AArch64"];
+
+/// Whether no file has a section, and nothing else was asked for.
+pub(super) fn has_nothing_to_check(summary: &Summary<'_>) -> bool {
+    let is_bare = summary.with_section == 0 && summary.code_bytes > 0;
+    is_bare && summary.proofs.is_none() && summary.worst().is_none()
+}
+
+/// What files without SFrame have, what SFrame would bring and cost, and what can be checked today: a line each.
+pub(super) fn without_sections(summary: &Summary<'_>) -> Vec<String> {
+    let (files, have, whose) = match summary.checked {
+        1 => ("the file", "has", "its"),
+        _ => ("the files", "have", "their"),
+    };
+    let code = counted(summary.code_bytes, "byte");
+    let nothing = format!("nothing to check: {files} {have} {code} of code, and no SFrame section");
+    let functions = match summary.functions_without_section {
+        0 => format!("{whose} functions"),
+        number => format!("about {}", counted(number, "function")),
+    };
+    let forecast = format!(
+        "with SFrame, profilers could walk the stacks of {functions}: `sframe-check forecast PATH...` says how many, \
+         and at what cost"
+    );
+    let forecast = summary.forecasts().is_empty().then_some(forecast);
+    let today = format!(
+        "today, `sframe-check --thorough PATH...` checks the CFI of {files} by {whose} machine code"
+    );
+    [nothing].into_iter().chain(forecast).chain([today]).collect()
+}
+
+/// How to check more of files with SFrame in which nothing was found, if there is more.
+pub(super) fn thorough(summary: &Summary<'_>) -> Option<String> {
+    let has_code = |machine: &str| WITH_CODE.iter().any(|known| machine.starts_with(known));
+    let can_compare = summary.sections.iter().any(|count| has_code(&count.machine));
+    let has_tables = summary.with_cfi > 0 || summary.with_orc > 0;
+    let found_nothing = summary.worst().is_none() && summary.undecided == 0;
+    let is_wanted = found_nothing && summary.proofs.is_none();
+    let noun = summary.tables();
+    (is_wanted && can_compare && has_tables && summary.code_bytes > 0)
+        .then(|| format!("`--thorough` compares SFrame and {noun} with the machine code, too"))
+}
