@@ -36,12 +36,13 @@ impl<'e> Program<'e> {
     }
 
     /// Why the function that contains a place is not examined.
-    pub(crate) fn why_not_examined(&self, place: CodeAddress) -> WhyUnproven {
-        let function = self.functions().get(self.index_of(place).unwrap_or(usize::MAX));
+    pub fn why_not_examined(&self, place: CodeAddress) -> WhyUnproven {
+        let index = self.index_of(place);
+        let function = index.and_then(|index| self.functions().get(index));
         WhyUnproven::without_cause(match function {
-            Some(function) if function.bytes() > LARGEST_FUNCTION => Unproven::LimitReached,
-            Some(_) => Unproven::UnknownEntry,
             None => Unproven::NoFunction,
+            Some(function) if function.bytes() > LARGEST_FUNCTION => Unproven::TooLarge,
+            Some(function) => self.unusual_entry(function.start).unwrap_or(Unproven::UnknownEntry),
         })
     }
 

@@ -1,19 +1,19 @@
 //! The whole program: the interprocedural part of the analysis. It decides where functions start, which functions a piece
 //! of code belongs to, from which entries each is analysed, and within which budget.
 
+mod function_context;
+
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::unwind::{CodeAddress, Register};
-use sframe_validator::{Abi, Endian, Section};
+use sframe_validator::{Abi, Section};
 
 use super::budget::{Budget, LARGEST_FUNCTION};
-use super::context::{Entry, EntryKind, Exceptions, FileContext, Fragment};
-use super::conventions::Conventions;
+use super::context::{Entry, EntryKind, Fragment};
 use super::cross_references::CrossReferences;
-use super::effect::{ControlFlow, Decoder, Effect};
+use super::effect::Decoder;
 use super::fixpoint::Analysis;
 use super::function::{Function, WayStep};
 use super::function_bounds;
@@ -21,9 +21,11 @@ use super::image::Image;
 use super::machine::{Machine, WithDecoder};
 use super::scratch::ScratchBuffers;
 use super::summary::SummaryCache;
+use super::unproven::Unproven;
 use super::workspace::Workspace;
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
+use function_context::FunctionContext;
 
 /// The maximum number of functions with jumps into a function that are analysed together with it.
 const MAX_CALLERS: usize = 8;
@@ -159,9 +161,7 @@ impl<'e> Program<'e> {
     ) -> Option<Function<'e>> {
         let index = self.image.find(place)?;
         let range = *self.functions().get(index)?;
-        let is_special = !self.is_signal_return(index)
-            && (self.image.is_signal_frame(range.start)
-                || self.image.is_part_of_others(range.start));
+        let is_special = !self.is_signal_return(index) && self.unusual_entry(range.start).is_some();
         if range.bytes() > LARGEST_FUNCTION || is_special {
             return None;
         }
@@ -193,6 +193,14 @@ impl<'e> Program<'e> {
         }
         let base = address.wrapping_sub(start.address);
         Some(Function { abi: self.abi, range, base, analyses, last, is_taken_for_called })
+    }
+
+    /// In which other way than by a call CFI says that a function is entered.
+    pub(super) fn unusual_entry(&self, start: CodeAddress) -> Option<Unproven> {
+        if self.image.is_signal_frame(start) {
+            return Some(Unproven::SignalFrame);
+        }
+        self.image.is_part_of_others(start).then_some(Unproven::EnteredWithFrame)
     }
 
     /// A way from an entry to the instruction of `function` that contains an address, with what is known before each instruction, also
@@ -362,10 +370,10 @@ impl<'e> Program<'e> {
             entries.push(Entry { address: self.image.flat(start), kind });
         }
         let left = workspace.budget(&self.budget).left();
-        let context = FunctionContext { program: self, left, spent: Cell::new(Some(0)) };
+        let context = FunctionContext::new(self, left);
         let task = Task { fragment, entries, context: &context, scratch: &mut workspace.scratch };
         let analysis = self.machine.decode(task);
-        let spent = context.spent.get();
+        let spent = context.spent();
         workspace.budget(&self.budget).spend(spent.unwrap_or(left));
         if let Some(blocks) = spent.filter(|_| from_start) {
             self.summaries.add(index, || analysis.summarize(blocks));
@@ -410,89 +418,4 @@ struct JumpCallers<'e> {
     is_tail_called: bool,
     /// Whether each of the jumps is known to be one or the other.
     are_all_known: bool,
-}
-
-/// The context of one analysis.
-struct FunctionContext<'r, 'e> {
-    program: &'r Program<'e>,
-    /// The number of blocks that may be executed.
-    left: u64,
-    /// The number of blocks that were executed; `None` if it would have to be larger.
-    spent: Cell<Option<u64>>,
-}
-
-impl FunctionContext<'_, '_> {
-    fn place(&self, address: u64) -> CodeAddress {
-        self.program.image.place(address)
-    }
-}
-
-impl<'e> FileContext<'e> for FunctionContext<'_, 'e> {
-    fn abi(&self) -> Abi {
-        self.program.abi
-    }
-
-    fn conventions(&self) -> &'static Conventions {
-        self.program.machine.conventions()
-    }
-
-    fn read(&self, address: u64, size: usize) -> Option<&'e [u8]> {
-        // Jump tables are read in the byte order of AMD64 and of nearly all AArch64 systems.
-        let is_little = self.program.abi.endian() == Endian::Little;
-        self.program.image.bytes_from(address).filter(|_| is_little)?.get(..size)
-    }
-
-    fn next_referenced(&self, address: u64) -> u64 {
-        self.program.references.next_referenced(&self.program.image, address)
-    }
-
-    fn fragment(&self, address: u64) -> Option<Fragment<'e>> {
-        let index = self.program.image.find(self.place(address))?;
-        self.program
-            .image
-            .fragment(index)
-            .filter(|fragment| fragment.code.len() as u64 <= LARGEST_FUNCTION)
-    }
-
-    fn is_presumed_fragment(&self, address: u64) -> bool {
-        let index = self.program.image.find(self.place(address));
-        index.is_some_and(|index| self.program.evidence(index) == EntryEvidence::None)
-    }
-
-    fn exceptions(&self, fragment: &Fragment<'e>) -> Exceptions {
-        self.program.image.exceptions(self.place(fragment.start), fragment)
-    }
-
-    fn number(&self, address: u64, bytes: &[u8]) -> Option<u64> {
-        self.program.image.number(address, bytes)
-    }
-
-    #[inline]
-    fn relocate(
-        &self,
-        address: u64,
-        length: u8,
-        next: ControlFlow,
-        effects: &mut [Effect],
-    ) -> ControlFlow {
-        self.program.image.relocate(address, length, next, effects)
-    }
-
-    fn is_kernel(&self) -> bool {
-        self.program.image.is_kernel()
-    }
-
-    fn never_returns(&self, address: u64) -> bool {
-        self.program.references.never_returns(&self.program.image, address)
-    }
-
-    fn spend(&self) -> bool {
-        let spent = self.spent.get().filter(|spent| *spent < self.left);
-        self.spent.set(spent.map(|blocks| blocks.saturating_add(1)));
-        spent.is_some()
-    }
-
-    fn is_entered_elsewhere(&self, address: u64) -> bool {
-        self.program.is_jump_target(address)
-    }
 }

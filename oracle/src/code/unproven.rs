@@ -20,7 +20,11 @@ pub enum Unproven {
     Padding,
     /// No known path leads there.
     NoPath,
-    /// How the function is entered is not known, or it is not by a call.
+    /// CFI says that the kernel enters the function after a signal, with a stack of its own.
+    SignalFrame,
+    /// CFI says that the function is entered with the frame of another one, which jumps to it.
+    EnteredWithFrame,
+    /// How the function is entered is not known.
     UnknownEntry,
     /// An instruction before it is not decoded.
     NotDecoded,
@@ -36,7 +40,9 @@ pub enum Unproven {
     NotInCode,
     /// The row cannot be read.
     UnreadableRow,
-    /// A limit was reached: the function is too large, or too much code would have to be executed.
+    /// The function has more than 1 MiB of code.
+    TooLarge,
+    /// Too much code would have to be executed.
     LimitReached,
     /// The code proves that SFrame is right, and does not determine what CFI recovers.
     SframeRight,
@@ -49,11 +55,13 @@ pub enum Unproven {
 
 impl Unproven {
     /// Every reason.
-    pub const ALL: [Unproven; 16] = [
+    pub const ALL: [Unproven; 19] = [
         Unproven::Machine,
         Unproven::NoFunction,
         Unproven::Padding,
         Unproven::NoPath,
+        Unproven::SignalFrame,
+        Unproven::EnteredWithFrame,
         Unproven::UnknownEntry,
         Unproven::NotDecoded,
         Unproven::IndirectJump,
@@ -62,6 +70,7 @@ impl Unproven {
         Unproven::UnknownValue,
         Unproven::NotInCode,
         Unproven::UnreadableRow,
+        Unproven::TooLarge,
         Unproven::LimitReached,
         Unproven::SframeRight,
         Unproven::CfiRight,
@@ -76,6 +85,8 @@ impl Unproven {
             Unproven::NoFunction => "no-function",
             Unproven::Padding => "padding",
             Unproven::NoPath => "no-path",
+            Unproven::SignalFrame => "signal-frame",
+            Unproven::EnteredWithFrame => "entered-with-frame",
             Unproven::UnknownEntry => "unknown-entry",
             Unproven::NotDecoded => "not-decoded",
             Unproven::IndirectJump => "indirect-jump",
@@ -84,6 +95,7 @@ impl Unproven {
             Unproven::UnknownValue => "unknown-value",
             Unproven::NotInCode => "not-in-code",
             Unproven::UnreadableRow => "unreadable-row",
+            Unproven::TooLarge => "too-large",
             Unproven::LimitReached => "limit-reached",
             Unproven::SframeRight => "sframe-right",
             Unproven::CfiRight => "cfi-right",
@@ -99,6 +111,10 @@ impl Unproven {
             Unproven::NoFunction => "the code is in no function that is known",
             Unproven::Padding => "the code is padding, which nothing executes",
             Unproven::NoPath => "no known path through the machine code leads there",
+            Unproven::SignalFrame => "the kernel enters the function after a signal",
+            Unproven::EnteredWithFrame => {
+                "other functions jump to this one, which uses their frame"
+            }
             Unproven::UnknownEntry => "how the function is entered is not known",
             Unproven::NotDecoded => "an instruction before it is not decoded",
             Unproven::IndirectJump => "a jump in the function has targets that are not known",
@@ -107,7 +123,8 @@ impl Unproven {
             Unproven::UnknownValue => "an instruction computes or loads a value that is not known",
             Unproven::NotInCode => "machine code does not show what is stated",
             Unproven::UnreadableRow => "the row cannot be read",
-            Unproven::LimitReached => "a limit was reached",
+            Unproven::TooLarge => "the function has more than 1 MiB of code",
+            Unproven::LimitReached => "too much code would have to be executed",
             Unproven::SframeRight => {
                 "the machine code proves that SFrame is right, and not that the other table is wrong"
             }

@@ -20,6 +20,16 @@ pub struct Instruction<'r> {
 }
 
 impl Instruction<'_> {
+    /// `0x4 pop %rbp`, or its bytes if it is not decoded.
+    #[must_use]
+    pub fn named(&self) -> String {
+        let Instruction { address, bytes, text } = self;
+        match text.is_empty() && !bytes.is_empty() {
+            true => format!("{address} with the bytes {bytes}"),
+            false => format!("{address} {text}").trim_end().to_owned(),
+        }
+    }
+
     /// An owned copy.
     #[must_use]
     pub fn into_owned(self) -> Instruction<'static> {

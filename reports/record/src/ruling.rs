@@ -87,15 +87,11 @@ impl Proof<'_> {
         let KnownFrame { cfa, ra, fp } = &self.known;
         let parts = [part("CFA", cfa), part("RA", ra), part("FP", fp)].join(", ");
         let signed = if self.ra_signed { ", signed" } else { "" };
-        let named = |instruction: &Instruction<'_>| {
-            let Instruction { address, text, .. } = instruction;
-            format!("{address} {text}").trim_end().to_owned()
-        };
         let after = self
             .change
             .as_ref()
-            .map_or_else(String::new, |change| format!("after {} and ", named(change)));
-        let before = named(&self.instruction);
+            .map_or_else(String::new, |change| format!("after {} and ", change.named()));
+        let before = self.instruction.named();
         format!("{after}before {before}, the code has {parts}{signed}")
     }
 }

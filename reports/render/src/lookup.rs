@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use serde::Serialize;
-use sframe_oracle::code::Program;
+use sframe_oracle::code::{Program, Unproven};
 use sframe_oracle::compare::look_up;
 use sframe_validator::Abi;
 use sframe_validator::check::Checker;
@@ -95,9 +95,13 @@ pub struct Answer {
     /// What the machine code itself says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<CodeStatement>,
-    /// Why the machine code says nothing.
+    /// Why the machine code decides nothing about a statement or, if there is none, says nothing about the frame.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub code_undecided: Option<Unexamined>,
+    pub code_undecided: Option<Unproven>,
+    /// The instruction to blame for that: it is not decoded, jumps to an unknown place, computes a value that is not known, or paths meet
+    /// there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code_undecided_by: Option<Instruction<'static>>,
     /// The proof of what the machine code says, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Why>,
@@ -137,25 +141,6 @@ pub struct Outside {
     pub name: Text<'static>,
     /// Its end: an address, or an offset in the answer's `code_section`.
     pub end: Address,
-}
-
-/// Why the machine code says nothing about a PC in the file's code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Unexamined {
-    /// Code of this machine is not examined.
-    Machine,
-    /// No function contains the PC.
-    NoFunction,
-    /// The function has more than 1 MiB of code.
-    TooLarge,
-    /// The kernel enters the function after a signal, with a stack of its own.
-    SignalFrame,
-    /// Other functions jump to it, and it uses their frame.
-    EnteredWithFrame,
-    /// No known path leads to the PC.
-    NoPath,
 }
 
 /// How the statements about a PC compare.

@@ -23,7 +23,7 @@ pub use content::Content;
 pub use context::context;
 pub use coverage::{coverage, undecided};
 pub(crate) use elf_type::elf_type;
-pub use evidence::{Gathered, Gatherer, code, instruction_at};
+pub use evidence::{Gathered, Gatherer, code, instruction_at, instruction_to_blame};
 pub use names::{Names, SymbolPlace};
 pub use producers::{producer, producers};
 pub use proofs::proofs;

@@ -42,21 +42,23 @@ impl Losses {
                 break;
             }
             let edges = before.get(&here).map(Vec::as_slice).unwrap_or_default();
-            let found = edges.iter().find_map(|edge| analysis.loss_on_edge(*edge, part));
-            let lost = edges.iter().filter(|(from, _)| !analysis.proves_at_start(*from, part));
-            let mut lost = lost.peekable();
-            if let Some(found) = found {
+            if let Some(found) = edges.iter().find_map(|edge| analysis.loss_on_edge(*edge, part)) {
                 loss = found;
                 break;
             }
-            if lost.peek().is_none() {
-                loss = match edges {
-                    [] => (Unproven::UnknownEntry, None),
-                    _ => (Unproven::PathsDisagree, analysis.first_address(here)),
-                };
+            let (known, lost): (Vec<u32>, Vec<u32>) = edges
+                .iter()
+                .map(|(from, _)| *from)
+                .partition(|from| analysis.proves_at_start(*from, part));
+            if edges.is_empty() {
+                loss = (Unproven::UnknownEntry, None);
                 break;
             }
-            queue.extend(lost.map(|(from, _)| *from).filter(|from| passed.insert(*from)));
+            // It is known on a path, and not on all: unless another path has lost it, they disagree here.
+            if !known.is_empty() && loss.1.is_none() {
+                loss.1 = analysis.first_address(here);
+            }
+            queue.extend(lost.into_iter().filter(|from| passed.insert(*from)));
         }
         for block in passed {
             self.known.insert((number, block, part), loss);

@@ -25,7 +25,7 @@ const REASON: &str = "why the machine code decides nothing";
 const OPEN_REMEDY: &str = "compare both tables of the finding with the instructions by hand";
 
 /// All of them.
-pub(super) const ALL: [Word; 22] = [
+pub(super) const ALL: [Word; 25] = [
     Word {
         name: "cfa",
         kind: FIELD,
@@ -100,10 +100,24 @@ pub(super) const ALL: [Word; 22] = [
         remedy: OPEN_REMEDY,
     },
     Word {
+        name: "signal-frame",
+        kind: REASON,
+        summary: Unproven::SignalFrame.description(),
+        applies: "functions that CFI marks as signal frames (augmentation S), apart from the code by which a signal handler returns",
+        remedy: OPEN_REMEDY,
+    },
+    Word {
+        name: "entered-with-frame",
+        kind: REASON,
+        summary: Unproven::EnteredWithFrame.description(),
+        applies: "functions whose CFA is not counted from SP at their start: the ends of other functions, which jump to them",
+        remedy: OPEN_REMEDY,
+    },
+    Word {
         name: "unknown-entry",
         kind: REASON,
         summary: Unproven::UnknownEntry.description(),
-        applies: "functions that CFI marks as signal frames; code that is entered with the frame of another function by jumps that could not be followed; the start of a function at which both tables say that it is not entered by a call; a function that returns with another stack than it was entered with",
+        applies: "code that is entered with the frame of another function by jumps that could not be followed; the start of a function at which both tables say that it is not entered by a call; a function that returns with another stack than it was entered with",
         remedy: OPEN_REMEDY,
     },
     Word {
@@ -156,10 +170,17 @@ pub(super) const ALL: [Word; 22] = [
         remedy: "",
     },
     Word {
+        name: "too-large",
+        kind: REASON,
+        summary: Unproven::TooLarge.description(),
+        applies: "functions that a compiler has not written, as a rule",
+        remedy: OPEN_REMEDY,
+    },
+    Word {
         name: "limit-reached",
         kind: REASON,
         summary: Unproven::LimitReached.description(),
-        applies: "functions of more than 1 MiB, and files whose code would take too long",
+        applies: "files whose code was made to take long, and functions with very many branches",
         remedy: OPEN_REMEDY,
     },
     Word {

@@ -1,7 +1,7 @@
 //! The answer about one PC.
 
 use sframe_oracle::cfi::{Cfi, Fde};
-use sframe_oracle::code::{Function, LARGEST_FUNCTION, Program, ProvenRow, Truth};
+use sframe_oracle::code::{Function, Program, ProvenRow, Truth, Unproven, WhyUnproven};
 use sframe_oracle::compare::{Fields, Range, Verdict, function_as_described, wrong_rules};
 use sframe_oracle::witness::{CodeRange, SframeFunction, Statement as Stated};
 use sframe_validator::elf::Elf;
@@ -9,14 +9,14 @@ use sframe_validator::unwind::{CodeAddress, Frame, Named, Register, Row};
 use sframe_validator::{Abi, Section};
 
 use super::why::{self, KnownRegister, Why};
-use super::{Answer, AnswerVerdict, CodeStatement, FoundRow, Statement, Unexamined, WrongRegister};
+use super::{Answer, AnswerVerdict, CodeStatement, FoundRow, Statement, WrongRegister};
 use sframe_input::SectionSource;
 use sframe_record::json::exact_name;
 use sframe_record::{Address, KnownFrame, PrintedFrame, Text, Wrong};
 use sframe_scan::describe::Names;
 use sframe_scan::describe::RowReader;
-use sframe_scan::describe::instruction_at;
 use sframe_scan::describe::{DebugSections, SourceLines};
+use sframe_scan::describe::{instruction_at, instruction_to_blame};
 
 /// Makes answers from a file.
 pub(super) struct Reader<'r, 'a> {
@@ -86,23 +86,17 @@ impl<'r, 'a> Reader<'r, 'a> {
         let (sframe, in_sframe) =
             sframe.zip(abi).map(|(stated, abi)| self.sframe(abi, place, stated)).unzip();
         let (cfi, in_cfi) = cfi.zip(abi).map(|(stated, abi)| self.cfi(abi, place, stated)).unzip();
-        let by_code = abi.ok_or(Unexamined::Machine).and_then(|abi| {
-            self.by_code(abi, place, in_code, (in_sframe.flatten(), in_cfi.flatten()))
-        });
-        let (code, code_undecided) = match by_code {
-            Ok(code) => (Some(code), None),
-            // Where there is no code, the verdict says so.
-            Err(why) => (None, is_code.then_some(why)),
-        };
-        let (wrong, wrong_registers, why, code) = match code {
-            Some(ByCode { statement, wrong, wrong_registers, why }) => {
-                (wrong, wrong_registers, why, Some(statement))
-            }
-            None => (None, Vec::new(), None, None),
-        };
+        let frames = (in_sframe.flatten(), in_cfi.flatten());
+        let by_code = abi.map(|abi| self.by_code(abi, place, in_code.is_some(), frames));
+        let ByCode { statement, undecided, wrong, wrong_registers, why } =
+            by_code.unwrap_or_else(|| ByCode::undecided(Unproven::Machine));
+        // Where there is no code, the verdict says so.
+        let undecided = undecided.filter(|_| is_code);
+        let blamed = undecided.and_then(|undecided| undecided.cause);
         Answer {
-            code,
-            code_undecided,
+            code: statement,
+            code_undecided: undecided.map(|undecided| undecided.reason),
+            code_undecided_by: blamed.and_then(|blamed| instruction_to_blame(self.elf, blamed)),
             why,
             wrong_registers,
             cfi_registers: cfi_registers.unwrap_or_default(),
@@ -122,33 +116,43 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// What the machine code says about a place, and which of the frames of SFrame and CFI it proves wrong. `range` is the
-    /// function there.
+    /// What the machine code says about a place, which of the frames of SFrame and CFI it proves wrong, and why it decides nothing about
+    /// one of them. `is_in_function` says whether a function is known there.
     fn by_code(
         &mut self,
         abi: Abi,
         place: CodeAddress,
-        range: Option<CodeRange>,
+        is_in_function: bool,
         (sframe, cfi): (Option<Frame>, Option<Frame>),
-    ) -> Result<ByCode, Unexamined> {
-        let code = self.code.ok_or(Unexamined::Machine)?;
-        let range = range.ok_or(Unexamined::NoFunction)?;
+    ) -> ByCode {
+        let Some(code) = self.code else { return ByCode::undecided(Unproven::Machine) };
+        if !is_in_function {
+            return ByCode::undecided(Unproven::NoFunction);
+        }
         let function = function_as_described(code, self.elf, self.sections, self.tables, place);
-        let mut function = function.ok_or_else(|| self.unexamined(range))?;
+        let Some(mut function) = function else {
+            return ByCode { undecided: Some(code.why_not_examined(place)), ..ByCode::default() };
+        };
         let looked = function.at(place.address, |facts| {
-            let is_wrong = |frame: Option<Frame>| {
-                frame.is_some_and(|frame| facts.judge(&frame).whole() == Truth::Refuted)
-            };
-            let wrong = match (is_wrong(sframe), is_wrong(cfi)) {
-                (true, true) if sframe == cfi => Some(Wrong::Inherited),
-                (true, true) => Some(Wrong::Both),
-                (true, false) => Some(Wrong::Sframe),
-                (false, true) => Some(Wrong::Cfi),
-                (false, false) => None,
-            };
-            (facts.proven_row(), wrong)
+            let truth = |frame: Option<Frame>| frame.map(|frame| facts.judge(&frame).whole());
+            (facts.proven_row(), truth(sframe), truth(cfi))
         });
-        let (known, wrong) = looked.ok_or(Unexamined::NoPath)?;
+        let Some((known, of_sframe, of_cfi)) = looked else {
+            let undecided = code.why_unproven(Some(&mut function), place, None);
+            return ByCode { undecided: Some(undecided), ..ByCode::default() };
+        };
+        let wrong = match (of_sframe == Some(Truth::Refuted), of_cfi == Some(Truth::Refuted)) {
+            (true, true) if sframe == cfi => Some(Wrong::Inherited),
+            (true, true) => Some(Wrong::Both),
+            (true, false) => Some(Wrong::Sframe),
+            (false, true) => Some(Wrong::Cfi),
+            (false, false) => None,
+        };
+        let of = |frame: Option<Frame>, truth| frame.filter(|_| truth == Some(Truth::Unknown));
+        let unknown = of(cfi, of_cfi).or_else(|| of(sframe, of_sframe));
+        let is_undecided = unknown.is_some() || known.frame().is_none() && sframe.or(cfi).is_none();
+        let undecided =
+            is_undecided.then(|| code.why_unproven(Some(&mut function), place, unknown.as_ref()));
         let wrong_registers = wrong_registers(abi, &mut function, self.elf, self.tables, place);
         let why = self.why.then(|| {
             let asked = (place.address, self.registers);
@@ -156,20 +160,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             let names = &mut self.names;
             Why { clause, ..why::find(self.elf, abi, names, (code, &mut function), asked) }
         });
-        let statement = code_statement(abi, &known);
-        Ok(ByCode { statement, wrong, wrong_registers, why })
-    }
-
-    /// Why a function is not examined.
-    fn unexamined(&self, range: CodeRange) -> Unexamined {
-        let entry = self.tables.iter().find_map(|cfi| cfi.find(range.start));
-        if range.end.saturating_sub(range.start.address) > LARGEST_FUNCTION {
-            Unexamined::TooLarge
-        } else if entry.is_some_and(|entry| entry.cie().signal) {
-            Unexamined::SignalFrame
-        } else {
-            Unexamined::EnteredWithFrame
-        }
+        let statement = Some(code_statement(abi, &known));
+        ByCode { statement, undecided, wrong, wrong_registers, why }
     }
 
     fn sframe(
@@ -217,14 +209,25 @@ impl<'r, 'a> Reader<'r, 'a> {
 }
 
 /// What the machine code says about a place.
+#[derive(Default)]
 struct ByCode {
-    statement: CodeStatement,
+    statement: Option<CodeStatement>,
+    /// Why it decides nothing.
+    undecided: Option<WhyUnproven>,
     /// Which statement it proves wrong.
     wrong: Option<Wrong>,
     /// The rules of CFI for callee-saved registers that it proves wrong.
     wrong_registers: Vec<WrongRegister>,
     /// The proof, if it was asked for.
     why: Option<Why>,
+}
+
+impl ByCode {
+    /// Nothing, for a reason for which no instruction is to blame.
+    fn undecided(reason: Unproven) -> ByCode {
+        let undecided = Some(WhyUnproven { reason, cause: None });
+        ByCode { undecided, ..ByCode::default() }
+    }
 }
 
 /// The rules of CFI for callee-saved registers that are wrong at a place in `function`.

@@ -5,9 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::why::{self, KnownRegister};
-use super::{
-    Answer, AnswerVerdict, Answers, CodeStatement, FoundRow, Statement, Unexamined, WrongRegister,
-};
+use super::{Answer, AnswerVerdict, Answers, CodeStatement, FoundRow, Statement, WrongRegister};
 use sframe_record::{KnownFrame, Text, UnwindTable, Wrong};
 
 const BOLD: Style = Style::new().bold();
@@ -64,7 +62,10 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, noun: &str) -> io::Result<
         writeln!(out, "  Code    {:range_width$}  {}", "", code_statement(code, &widths))?;
     }
     if let Some(why) = answer.code_undecided {
-        writeln!(out, "  Code    {}", unexamined(why))?;
+        let head = if answer.code.is_some() { "" } else { "Code" };
+        let by = answer.code_undecided_by.as_ref().map(|it| format!(", see {}", it.named()));
+        let by = by.unwrap_or_default();
+        writeln!(out, "  {head:<6}  undecided: {}{by}", why.description())?;
     }
     for KnownRegister { name, rule } in &answer.cfi_registers {
         writeln!(out, "  {noun:<6}  {name}={}", rule.as_deref().unwrap_or("?"))?;
@@ -89,19 +90,6 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, noun: &str) -> io::Result<
         Some(Wrong::Sframe) => writeln!(out, "  {DIFFERENT}SFrame is wrong{DIFFERENT:#}"),
         Some(Wrong::Cfi) => writeln!(out, "  {DIFFERENT}{noun} is wrong{DIFFERENT:#}"),
         Some(Wrong::Neither | Wrong::Undecided) | None => Ok(()),
-    }
-}
-
-const fn unexamined(why: Unexamined) -> &'static str {
-    match why {
-        Unexamined::Machine => "undecided: machine code of this machine is not examined",
-        Unexamined::NoFunction => "undecided: no function contains this PC",
-        Unexamined::TooLarge => "undecided: the function has more than 1 MiB of code",
-        Unexamined::SignalFrame => "undecided: the kernel enters the function after a signal",
-        Unexamined::EnteredWithFrame => {
-            "undecided: other functions jump to this one, which uses their frame"
-        }
-        Unexamined::NoPath => "undecided: not reached by any path that is known",
     }
 }
 

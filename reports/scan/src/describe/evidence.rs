@@ -2,6 +2,7 @@
 
 use sframe_oracle::account;
 use sframe_oracle::compare::{self as oracle, Reason};
+use sframe_record::json::hex;
 use sframe_record::{
     Address, Difference, Instruction, KnownFrame, Proof, Ruling, Side, Similar, Text,
 };
@@ -20,6 +21,9 @@ const MAX_INSTRUCTIONS: usize = 8;
 const LONGEST: u64 = 15;
 /// The maximum number of bytes of a function that are decoded to find the start of an instruction.
 const MAX_DECODED: u64 = 1 << 16;
+
+/// The number of bytes that are shown of an instruction that is not decoded: all of it on AArch64.
+const SHOWN: u64 = 4;
 
 /// What a finding has besides its place and words.
 #[derive(Clone, Debug, Default)]
@@ -130,6 +134,16 @@ pub fn instruction_at(
 ) -> Option<Instruction<'static>> {
     let end = place.address.saturating_add(LONGEST);
     code(elf, abi, function, place.address, end).into_iter().next()
+}
+
+/// The instruction at `place`, which a reason names, or its first bytes if it is not decoded: nobody knows how many belong to it.
+#[must_use]
+pub fn instruction_to_blame(elf: &Elf<'_>, place: CodeAddress) -> Option<Instruction<'static>> {
+    let decoded = instruction_at(elf, elf.abi()?, place, place);
+    decoded.or_else(|| {
+        let bytes = hex(elf.code_bytes(place, SHOWN)?).into();
+        Some(Instruction { address: Address(place.address), bytes, text: Text::default() })
+    })
 }
 
 /// The instructions in `[start, end)` of the function that begins at `function`.

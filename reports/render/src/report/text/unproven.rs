@@ -23,12 +23,6 @@ fn text(reason: &UnprovenBytes<'_>, names_file: bool) -> String {
         let file = first.file.clone().filter(|_| names_file);
         format!("; first {}", example(&FunctionPlace { file, ..first }))
     });
-    let cause = reason.cause.as_ref().map(|cause| {
-        let address = cause.address;
-        match cause.text.is_empty() {
-            true => format!(", see {address} with the bytes {}", cause.bytes),
-            false => format!(", see {address} {}", cause.text),
-        }
-    });
+    let cause = reason.cause.as_ref().map(|cause| format!(", see {}", cause.named()));
     [Some(reason.reason.description().to_owned()), first, cause].into_iter().flatten().collect()
 }
