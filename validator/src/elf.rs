@@ -6,6 +6,7 @@
 mod code;
 mod headers;
 mod implied;
+mod red_zone;
 mod relocations;
 mod sframe;
 mod symbols;
@@ -88,6 +89,7 @@ pub struct Elf<'a> {
     code: AddressIndex,
     /// Those that are loaded and have bytes in the file.
     loaded: AddressIndex,
+    has_red_zone: bool,
 }
 
 /// `EI_CLASS`.
@@ -273,6 +275,7 @@ impl<'a> Elf<'a> {
             relocating: RelocationIndex::of(&sections),
             code: AddressIndex::default(),
             loaded: AddressIndex::default(),
+            has_red_zone: true,
             class,
             endian,
             machine,
@@ -281,6 +284,7 @@ impl<'a> Elf<'a> {
             sections,
             segments,
         };
+        elf.has_red_zone = !elf.is_kernel();
         elf.code = AddressIndex::of(elf.code_sections());
         if elf.kind != ElfKind::Relocatable {
             let has_bytes = |it: &&ElfSection<'_>| it.is_loaded() && elf.section_data(it).is_ok();

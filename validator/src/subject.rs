@@ -141,6 +141,8 @@ pub(crate) struct RowContext<'a> {
     pub(crate) layout: &'a RowLayout,
     /// Its values, for rules about content.
     pub(crate) frame: Result<Frame, Error>,
+    /// Whether the code may rely on the red zone of its machine, if that has one.
+    pub(crate) red_zone: bool,
 }
 
 impl RowContext<'_> {

@@ -99,8 +99,10 @@ pub(super) trait FileContext<'c> {
         next: ControlFlow,
         effects: &mut [Effect],
     ) -> ControlFlow;
-    /// Whether interrupts may enter the code with this very stack: it belongs to a kernel.
+    /// Whether the code belongs to a kernel.
     fn is_kernel(&self) -> bool;
+    /// Whether nothing but the code writes right below SP, as far as the machine promises it.
+    fn has_red_zone(&self) -> bool;
     /// Whether a function certainly does not return.
     fn never_returns(&self, function: u64) -> bool;
     /// Takes a block that is executed from the budget. Returns false if nothing is left of it.

@@ -16,10 +16,6 @@ use super::relocation::CodeRelocations;
 use crate::cfi::{Cfi, Fde, LandingPad, RowContext};
 use crate::witness::CodeRange;
 
-/// Sections of Linux and of its modules (include/asm-generic/vmlinux.lds.h, scripts/module.lds.S).
-const OF_KERNELS: [&[u8]; 4] =
-    [b".gnu.linkonce.this_module", b".modinfo", b"__ksymtab_strings", b".orc_unwind"];
-
 /// The maximum number of rows that are read to find the one at a symbol: functions have few, and files can have many
 /// symbols.
 const MAX_ROWS: usize = 64;
@@ -54,7 +50,7 @@ impl<'e> Image<'e> {
         let relocations = relocations.unwrap_or_default();
         let bases = if elf.kind() == ElfKind::Relocatable { bases(&elf) } else { Vec::new() };
         let starts = functions.iter().map(|function| flat(&bases, function.start)).collect();
-        let is_kernel = elf.sections().iter().any(|it| OF_KERNELS.contains(&it.name.bytes()));
+        let is_kernel = elf.is_kernel();
         let starts = AddressSet::of(starts);
         let imports = match elf.kind() {
             ElfKind::Relocatable => NoReturnImports::default(),

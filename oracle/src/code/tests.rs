@@ -59,6 +59,10 @@ impl<'c> FileContext<'c> for Alone<'c> {
         false
     }
 
+    fn has_red_zone(&self) -> bool {
+        true
+    }
+
     fn read(&self, address: u64, size: usize) -> Option<&'c [u8]> {
         let from = usize::try_from(address.checked_sub(0x2000)?).ok()?;
         self.data.get(from..from.checked_add(size)?)

@@ -26,7 +26,7 @@ use sframe_record::{
     Address, Instruction, KnownFrame, PrintedFrame, SourceLine, Text, UnwindTable, Wrong,
 };
 use sframe_scan::describe::DebugSections;
-use sframe_scan::{CheckOptions, sections, table_of, with_tables};
+use sframe_scan::{CheckOptions, parsed, sections, table_of, with_tables};
 pub use text::write as write_text;
 pub use why::{ArrivalKind, KnownRegister, Lost, Why, WhyStep};
 
@@ -296,7 +296,7 @@ pub fn look_up_file(
     if archive::is_archive(&data) {
         return Err("an archive: extract the member to look at".to_owned());
     }
-    let elf = Elf::parse(&data).map_err(|error| error.to_string())?;
+    let elf = parsed(&data, options).map_err(|error| error.to_string())?;
     if elf.kind() == ElfKind::Core {
         let name = printable_path(path);
         return Err(format!("a core dump: `sframe-check walk {name}` shows its stacks"));

@@ -8,9 +8,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use sframe_validator::elf::{Elf, ElfError};
+use sframe_validator::elf::ElfError;
 use sframe_validator::finding::Keep;
 
+use super::elf_file::parsed;
 use super::file::{check_elf_file, check_raw, unsupported};
 use super::link_inputs::LinkInputs;
 use super::options::CheckOptions;
@@ -264,7 +265,7 @@ impl<'o> Checker<'o> {
         }
         let with_large_holes = stored.is_some_and(|(file, _)| file.has_large_holes());
         let content = || if with_large_holes { None } else { self.content(data) };
-        let elf = match Elf::parse(data) {
+        let elf = match parsed(data, options) {
             Ok(elf) => elf,
             Err(ElfError::NotElf) => return Status::NotElf.into(),
             Err(error) => {

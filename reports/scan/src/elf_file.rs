@@ -2,10 +2,23 @@
 
 use std::path::Path;
 
-use sframe_validator::elf::{Elf, SframeSection};
+use sframe_validator::elf::{Elf, ElfError, SframeSection};
 
 use crate::describe::{Located, Names};
+use crate::options::CheckOptions;
 use sframe_input::SectionSource;
+
+/// Parses a file, and takes its code for what the options say.
+///
+/// # Errors
+/// Those of [`Elf::parse`].
+pub fn parsed<'f>(data: &'f [u8], options: &CheckOptions) -> Result<Elf<'f>, ElfError> {
+    let mut elf = Elf::parse(data)?;
+    if options.no_red_zone {
+        elf.deny_red_zone();
+    }
+    Ok(elf)
+}
 
 /// An ELF file, with its SFrame sections read once.
 pub(super) struct ElfFile<'f> {

@@ -37,7 +37,8 @@ pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) ->
     };
     let checker = Checker::new(&options.validator);
     let checker = if raw.linked { checker.linked() } else { checker };
-    let mut report = checker.section_each(data, raw.placement(), &mut found);
+    let placement = raw.placement().with_red_zone(!options.no_red_zone);
+    let mut report = checker.section_each(data, placement, &mut found);
     held.sort();
     options.select(&mut report);
     let [only] = &source;

@@ -34,6 +34,7 @@ pub use options::{Against, CheckOptions};
 pub use piece::{Collector, Piece, Visit};
 
 pub use compare::{sections, table_of};
+pub use elf_file::parsed;
 pub(crate) use order::{Event, Resources, Weigh, in_order};
 pub use order::{MAX_THREADS, number_of_threads};
 pub use tables::{Tables, with_tables};

@@ -296,6 +296,7 @@ impl<'a> Walk<'a> {
                         end: entries.peek_start().map_or(size, |next| next.min(size)),
                         layout,
                         frame: layout.interpret(&row),
+                        red_zone: self.whole.section.placement().red_zone,
                     };
                     if !self.selection.rows_of.is_empty() {
                         together.add(&context);

@@ -48,6 +48,7 @@ pub struct SframeSection<'a> {
     pub relocations: Result<RelocationTable, ElfError>,
     /// The relocations of start fields, in a relocatable object.
     starts: Option<Vec<StartRelocation>>,
+    red_zone: bool,
 }
 
 impl<'a> SframeSection<'a> {
@@ -64,11 +65,13 @@ impl<'a> SframeSection<'a> {
                 (Ok(RelocationTable::default()), None)
             }
         };
-        SframeSection { header: *header, data, relocations, starts }
+        let red_zone = elf.has_red_zone();
+        SframeSection { header: *header, data, relocations, starts, red_zone }
     }
 
     fn unread(header: &ElfSection<'a>, error: ElfError) -> SframeSection<'a> {
-        SframeSection { header: *header, data: Err(error), relocations: Err(error), starts: None }
+        let (data, relocations) = (Err(error), Err(error));
+        SframeSection { header: *header, data, relocations, starts: None, red_zone: true }
     }
 
     /// The section's placement for [`Section::parse`](crate::Section::parse): its address in a linked file, or the
@@ -79,10 +82,11 @@ impl<'a> SframeSection<'a> {
     /// Returns the error in [`SframeSection::relocations`], if there is one.
     pub fn placement(&self) -> Result<Placement<'_>, ElfError> {
         self.relocations.as_ref().map_err(|error| *error)?;
-        Ok(match &self.starts {
+        let placement = match &self.starts {
             Some(starts) => Placement::relocated(starts),
             None => Placement::at(self.header.address),
-        })
+        };
+        Ok(placement.with_red_zone(self.red_zone))
     }
 }
 

@@ -33,20 +33,29 @@ pub struct Placement<'a> {
     pub abi: Option<Abi>,
     /// Overrides the byte order of the magic number.
     pub endian: Option<Endian>,
+    /// Whether the code may rely on the red zone of its machine, if that has one.
+    pub red_zone: bool,
 }
 
 impl<'a> Placement<'a> {
     /// A linked section at `address`.
     #[must_use]
     pub const fn at(address: u64) -> Placement<'a> {
-        Placement { address, starts: Starts::Linked, abi: None, endian: None }
+        Placement { address, starts: Starts::Linked, abi: None, endian: None, red_zone: true }
     }
 
     /// A section of a relocatable object with the relocations of its start fields, ordered by
     /// field offset.
     #[must_use]
     pub const fn relocated(relocations: &'a [StartRelocation]) -> Placement<'a> {
-        Placement { address: 0, starts: Starts::Relocated(relocations), abi: None, endian: None }
+        Placement { starts: Starts::Relocated(relocations), ..Placement::at(0) }
+    }
+
+    /// Says whether the code may rely on a red zone.
+    #[must_use]
+    pub const fn with_red_zone(mut self, red_zone: bool) -> Placement<'a> {
+        self.red_zone = red_zone;
+        self
     }
 
     /// Overrides the header's ABI.

@@ -99,7 +99,7 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
         blocks.resize_with(graph.block_count(), || None);
         tables.clear();
         let mut entry = AbstractState::entry(*abi, self.context.conventions());
-        if self.context.is_kernel() {
+        if !self.context.has_red_zone() {
             entry.red_zone = 0;
         }
         self.progress.unfinished.clear();

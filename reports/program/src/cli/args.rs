@@ -353,6 +353,12 @@ pub(super) struct WhatArgs {
     /// SFrame. AMD64 and AArch64.
     #[arg(long, help_heading = "What to check")]
     pub(super) thorough: bool,
+    /// Take the code for built without a red zone: whatever is saved below SP is lost
+    ///
+    /// On AMD64, programs may use 128 bytes below SP. Kernels, firmware and code built with -mno-red-zone may not, because interrupts
+    /// use the same stack. Linux and its modules are known by their sections.
+    #[arg(long, help_heading = "What to check", hide_short_help = true)]
+    pub(super) no_red_zone: bool,
     /// Count calls after which some stack walkers do not find the call's row
     ///
     /// Some stack walkers look up a return address itself, not the byte before it. After a call that does not return, it

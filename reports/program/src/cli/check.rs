@@ -172,6 +172,7 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
             Some(Oracle::None) => Against::None,
         },
         thorough: args.thorough,
+        no_red_zone: args.no_red_zone,
         call_sites: args.call_sites,
         forecast: args.forecast.clone(),
         consumers: args.consumers.clone().unwrap_or_default().all,

@@ -10,7 +10,11 @@ use sframe_render::lookup::{Question, look_up_file, write_json, write_text};
 use sframe_scan::CheckOptions;
 
 pub(super) fn run(args: &LookupArgs) -> io::Result<Exit> {
-    let options = CheckOptions { debug_dirs: args.debug_dir.clone(), ..CheckOptions::default() };
+    let options = CheckOptions {
+        debug_dirs: args.debug_dir.clone(),
+        no_red_zone: args.no_red_zone,
+        ..CheckOptions::default()
+    };
     let question = Question {
         places: args.places.clone(),
         why: args.why || !args.register.is_empty(),

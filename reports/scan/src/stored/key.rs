@@ -63,6 +63,9 @@ fn option_text(options: &CheckOptions) -> String {
     if !forecast.is_empty() {
         let _ = writeln!(text, "forecast {forecast:?}");
     }
+    if options.no_red_zone {
+        let _ = writeln!(text, "no red zone");
+    }
     if !consumers.is_empty() {
         let names: Vec<&str> = consumers.iter().map(|of| of.page().name).collect();
         let _ = writeln!(text, "consumers {names:?}");

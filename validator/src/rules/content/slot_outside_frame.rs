@@ -17,14 +17,16 @@ pub(super) static RULE: Rule = Rule {
                       from below the stack pointer, where signal handlers write.",
         remedy: "Check the CFI of hand-written code.",
         source: "the machines' ELF ABIs: AMD64 has RA at CFA - 8 and a red zone of 128 bytes, \
-                 s390x a register save area of 160 bytes below the CFA",
+                 s390x a register save area of 160 bytes below the CFA. Kernels have no red zone, nor has \
+                 other code with `--no-red-zone`",
         example: "an AMD64 row with FP at CFA + 16",
     },
 };
 
 pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     let (most, red_zone) = match row.layout.abi {
-        Abi::Amd64 => (-16, 128),
+        Abi::Amd64 if row.red_zone => (-16, 128),
+        Abi::Amd64 => (-16, 0),
         Abi::S390x | Abi::Aarch64Big | Abi::Aarch64Little => (-8, 0),
     };
     let least = match row.layout.abi {
@@ -47,6 +49,7 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
                 row.word(index),
                 offset,
                 match least {
+                    Some(least) if least > most => "no slot, because the frame has none".into(),
                     Some(least) => alloc::format!("{least} to {most}"),
                     None => alloc::format!("at most {most}"),
                 },

@@ -48,6 +48,9 @@ pub(in crate::cli) struct LookupArgs {
     /// the PC, with what is known before each instruction
     #[arg(long)]
     pub(in crate::cli) why: bool,
+    /// Take the code for built without a red zone: whatever is saved below SP is lost
+    #[arg(long)]
+    pub(in crate::cli) no_red_zone: bool,
     /// Print how this register is recovered, too, with the proof
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) register: Vec<String>,
