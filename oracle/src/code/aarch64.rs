@@ -13,7 +13,7 @@ use disarm64_defn::InsnClass;
 
 use super::effect::{Condition, ControlFlow, Decoder, Effect, Preview, RegisterNumber};
 pub(super) use conventions::CONVENTIONS;
-pub(super) use padding::filling;
+pub(super) use padding::search_padding;
 pub(super) use search::may_refer;
 
 /// The stack pointer. As an operand, the number means SP or zero, depending on the instruction.

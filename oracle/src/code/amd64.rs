@@ -14,7 +14,7 @@ use super::effect::{
     Condition, ControlFlow, Decoder, Effect, NO_REGISTER, Preview, RegisterNumber, SCRATCH,
 };
 pub(super) use conventions::CONVENTIONS;
-pub(super) use padding::filling;
+pub(super) use padding::search_padding;
 pub(super) use search::may_refer;
 use semantics::{Semantics, jump_target};
 

@@ -8,7 +8,7 @@ use super::budget::LARGEST_FUNCTION;
 use super::fixpoint::Losses;
 use super::function::Function;
 use super::judgement::Unknown;
-use super::padding::paddings;
+use super::padding::Paddings;
 use super::program::Program;
 use super::unproven::{Unproven, WhyUnproven};
 use crate::witness::CodeRange;
@@ -74,10 +74,10 @@ impl<'e> Program<'e> {
     /// the function's start.
     pub(crate) fn paddings(&self, gap: CodeRange) -> Vec<Range<u64>> {
         let Some(code) = self.elf().code_bytes(gap.start, gap.bytes()) else { return Vec::new() };
-        let is_entry = self.starts_at(gap.start);
+        let mut paddings = Paddings::new(self.starts_at(gap.start));
+        self.machine().search_padding(code, &mut paddings);
         let place = |offset: usize| gap.start.address.saturating_add(offset as u64);
-        let machine = self.machine();
-        let paddings = paddings(code, is_entry, |code| machine.filling(code)).into_iter();
+        let paddings = paddings.found().into_iter();
         paddings.map(|padding| place(padding.start)..place(padding.end)).collect()
     }
 }

@@ -11,7 +11,7 @@ use super::aarch64::{self, Aarch64};
 use super::amd64::{self, Amd64};
 use super::conventions::Conventions;
 use super::effect::Decoder;
-use super::padding::Filling;
+use super::padding::Paddings;
 
 /// The size of the longest instruction of any machine in bytes (AMD64).
 pub(super) const LONGEST_INSTRUCTION: u8 = 15;
@@ -56,11 +56,11 @@ impl Machine {
         }
     }
 
-    /// What the first instruction of code is for an execution that never comes to it, and its length in bytes.
-    pub(super) fn filling(self, code: &[u8]) -> (Filling, usize) {
+    /// Adds the instructions of code to the search for padding.
+    pub(super) fn search_padding(self, code: &[u8], paddings: &mut Paddings) {
         match self {
-            Machine::Amd64 => amd64::filling(code),
-            Machine::Aarch64 => aarch64::filling(code),
+            Machine::Amd64 => amd64::search_padding(code, paddings),
+            Machine::Aarch64 => aarch64::search_padding(code, paddings),
         }
     }
 

@@ -13,27 +13,35 @@ pub(super) enum Filling {
     Other,
 }
 
-/// The padding in code that is not reached, as offsets: each run of filler after an instruction that does not continue.
-/// `is_entry` says that no such instruction is before the code. `first` is what the first instruction of code is, and its length.
-pub(super) fn paddings(
-    code: &[u8],
-    is_entry: bool,
-    first: impl Fn(&[u8]) -> (Filling, usize),
-) -> Vec<Range<usize>> {
-    let mut paddings: Vec<Range<usize>> = Vec::new();
-    let (mut offset, mut is_after_end) = (0_usize, !is_entry);
-    while let Some(rest) = code.get(offset..).filter(|rest| !rest.is_empty()) {
-        let (filling, length) = first(rest);
-        let end = offset.saturating_add(length.clamp(1, rest.len()));
-        if is_after_end && filling == Filling::Filler {
-            match paddings.last_mut().filter(|last| last.end == offset) {
+/// Finds the padding in code that is not reached, as offsets: each run of filler after an instruction that does not continue.
+pub(super) struct Paddings {
+    found: Vec<Range<usize>>,
+    offset: usize,
+    is_after_end: bool,
+}
+
+impl Paddings {
+    /// For code before which there is an instruction that does not continue, unless it is that of an entry.
+    pub(super) const fn new(is_entry: bool) -> Paddings {
+        Paddings { found: Vec::new(), offset: 0, is_after_end: !is_entry }
+    }
+
+    /// Adds the next instruction, and its length in bytes.
+    pub(super) fn add(&mut self, filling: Filling, length: usize) {
+        let (start, end) = (self.offset, self.offset.saturating_add(length));
+        if self.is_after_end && filling == Filling::Filler {
+            match self.found.last_mut().filter(|last| last.end == start) {
                 Some(last) => last.end = end,
-                None => paddings.push(offset..end),
+                None => self.found.push(start..end),
             }
         } else {
-            is_after_end = filling == Filling::End;
+            self.is_after_end = filling == Filling::End;
         }
-        offset = end;
+        self.offset = end;
     }
-    paddings
+
+    /// The padding that was found.
+    pub(super) fn found(self) -> Vec<Range<usize>> {
+        self.found
+    }
 }
