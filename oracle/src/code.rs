@@ -20,7 +20,7 @@
 //!
 //! | Box | What it is | Files |
 //! |---|---|---|
-//! | Image | The file: where functions start and end, their code and data, relocations | `image.rs`, `function_bounds.rs`, `relocation/` |
+//! | Image | The file: where functions start and end, their code and data, relocations | `image.rs`, `function_bounds.rs`, `called_functions.rs`, `relocation/` |
 //! | Cross references | The call graph, jumps between functions, functions that do not return: in one pass over all code or, for a few functions, by a search for what refers to them | `cross_references/`, `recent_addresses.rs`, `address_set.rs` |
 //! | Entries | Where a function is entered, by which evidence, and whether code is a fragment of another function | `program.rs`, `context.rs` |
 //! | Discovery | The control-flow graph: instructions are decoded where control may go, and divided into basic blocks. It grows in rounds: targets of indirect jumps and fragments elsewhere are known only from states | `graph.rs`, `block.rs`, `step.rs`, `jump_table.rs`, `fixpoint.rs` |
@@ -65,6 +65,7 @@ mod address_set;
 mod amd64;
 mod block;
 mod budget;
+mod called_functions;
 mod calls;
 mod context;
 mod conventions;

@@ -11,6 +11,7 @@ use sframe_validator::unwind::{CodeAddress, Register};
 use sframe_validator::{Abi, Section};
 
 use super::budget::{Budget, LARGEST_FUNCTION};
+use super::called_functions::called_functions;
 use super::context::{Entry, EntryKind, Fragment};
 use super::cross_references::CrossReferences;
 use super::effect::Decoder;
@@ -52,8 +53,8 @@ pub struct Program<'e> {
 }
 
 impl<'e> Program<'e> {
-    /// Divides the code of `elf` into functions, which start where symbols, SFrame or CFI say that one starts, and finds
-    /// the cross references between them. `None` for machines other than AMD64 and AArch64.
+    /// Divides the code of `elf` into functions, which start where symbols, SFrame or CFI say that one starts or, in sections about
+    /// which these say nothing, where direct calls lead, and finds the cross references between them. `None` for machines other than AMD64 and AArch64.
     #[must_use]
     pub fn of(
         elf: &'e Elf<'e>,
@@ -93,11 +94,15 @@ impl<'e> Program<'e> {
     ) -> Option<Program<'e>> {
         let abi = elf.abi()?;
         let symbols = SymbolTable::load(&elf).unwrap_or_default();
-        let functions = function_bounds::functions(&elf, &symbols, sections, &cfi);
+        let mut functions = function_bounds::functions(&elf, &symbols, sections, &cfi);
         let (named, exported) = function_bounds::named(&symbols);
         drop(symbols);
         // A file without functions has no code of another machine.
         let machine = Machine::of(abi).or(functions.is_empty().then_some(Machine::Amd64))?;
+        if Machine::of(abi).is_some() {
+            functions.extend(called_functions(&elf, machine, &functions));
+            functions.sort_unstable();
+        }
         let stubs = function_bounds::stubs(&elf, machine.conventions());
         let entries = stubs.iter().copied().map(CodeAddress::absolute).collect();
         let image = Image::of(elf, cfi, functions, (machine, &stubs));
