@@ -161,9 +161,9 @@ fn names_are_those_of_a_search_through_all_symbols() {
     };
     let mut unsized_names = 0;
     for round in 0..2_000 {
-        let count = 1 + random(8);
-        let symbols = NAMES[..count as usize].iter().map(|name| {
-            let kind = [NOTYPE, NOTYPE, OBJECT, FUNC][random(4) as usize];
+        let count = 1 + usize::try_from(random(8)).expect("small");
+        let symbols = NAMES[..count].iter().map(|name| {
+            let kind = [NOTYPE, NOTYPE, OBJECT, FUNC][usize::try_from(random(4)).expect("small")];
             let info = kind | if random(2) == 0 { GLOBAL } else { 0 };
             let size = if random(2) == 0 { 0 } else { random(24) };
             symbol(name, info, TEXT + random(TEXT_SIZE), size)
