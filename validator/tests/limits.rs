@@ -6,6 +6,8 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
+#[path = "limits/code_names.rs"]
+mod code_names;
 #[path = "limits/content.rs"]
 mod content;
 #[path = "limits/files.rs"]

@@ -12,7 +12,7 @@ use std::time::Duration;
 use image::{CASES, TEXT, file};
 use sframe_corpus::time::processor_time;
 use sframe_validator::check::{Checker, Options};
-use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::elf::{CodeNames, Elf, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
 
 const COUNT: u64 = 60_000;
@@ -43,7 +43,9 @@ fn checks_are_linear_in_sections_and_symbols() {
 fn look_ups_of_symbols_are_not_linear() {
     for case in ["symbols", "symbols at one place"] {
         let bytes = file(case, COUNT);
-        let symbols = SymbolTable::load(&Elf::parse(&bytes).expect("readable")).expect("readable");
+        let elf = Elf::parse(&bytes).expect("readable");
+        let names = in_time(case, || CodeNames::load(&elf).expect("readable"));
+        let symbols = names.functions();
         assert_eq!(symbols.symbols().len() as u64, COUNT);
         in_time(case, || {
             for place in (0..COUNT).map(|index| CodeAddress::absolute(TEXT + index * 16 + 8)) {
@@ -51,6 +53,7 @@ fn look_ups_of_symbols_are_not_linear() {
                     symbols.find(place).is_some_and(|symbol| symbol.start <= place)
                         || case != "symbols"
                 );
+                assert_eq!(names.find(place), symbols.find(place));
             }
         });
     }

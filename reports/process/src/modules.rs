@@ -207,10 +207,17 @@ impl<'s> Modules<'s> {
         module.statement(witness, place.address).moved(place.bias)
     }
 
-    /// The function symbol at or before a runtime address.
+    /// The symbol that covers a runtime address, or the nearest one before it without a size.
     pub fn symbol(&mut self, address: u64) -> Option<Symbolic<'s>> {
         let place = self.place(address).ok()?;
         self.modules.get_mut(place.file.0)?.symbol(place.address)
+    }
+
+    /// Whether a function symbol starts at a runtime address.
+    pub fn starts_function(&mut self, address: u64) -> bool {
+        let Ok(place) = self.place(address) else { return false };
+        let module = self.modules.get_mut(place.file.0);
+        module.is_some_and(|module| module.starts_function(place.address))
     }
 }
 

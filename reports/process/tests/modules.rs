@@ -164,3 +164,23 @@ fn symbols_are_found() {
     assert_eq!(symbol(0x2d2), Some(("twice".to_owned(), 2)));
     assert_eq!(symbol(0x10_0000), None);
 }
+
+/// The truth is `info symbol` of gdb, and `readelf -sW`: the second symbol has no size, and reaches up to the end of `.text`.
+#[test]
+fn code_without_a_size_has_the_name_before_it() {
+    let data = sframe_corpus::read("golden/2.47.50/x86_64/plt-only.so");
+    let elf = Elf::parse(&data).expect("ELF");
+    let mut modules = Modules::new();
+    let file = modules.add(b"plt-only.so".to_vec(), Ok(&data));
+    modules.map(mappings(&elf, file, BIAS));
+    let mut symbol =
+        |address| modules.symbol(BIAS + address).map(|s| (s.name.to_string(), s.offset));
+    assert_eq!(symbol(0x39a), Some(("uses".to_owned(), 0x2a)));
+    assert_eq!(symbol(0x39b), Some(("bare".to_owned(), 0)));
+    assert_eq!(symbol(0x3a2), Some(("bare".to_owned(), 7)));
+    assert_eq!(symbol(0x3a3), None);
+    // A symbol without a type is a name, but it need not start a function.
+    let starts: Vec<bool> =
+        [0x370, 0x371, 0x39b].iter().map(|at| modules.starts_function(BIAS + at)).collect();
+    assert_eq!(starts, [true, false, false]);
+}

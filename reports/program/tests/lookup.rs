@@ -195,3 +195,58 @@ fn source_lines_of_objects_are_what_addr2line_prints() {
         }
     }
 }
+
+/// The labels of an assembly file: functions without a size, with a size, without a type, and data between them.
+const LABELS: &str = "\t.text\n\t.globl _start\n_start:\n\tnop\n\tnop\nlocal:\n\tnop\n.Lhidden:\n\tnop\n\
+                      \t.type sized, %function\nsized:\n\tnop\n\tnop\n\t.size sized, .-sized\n\tnop\n\
+                      \t.type typed, %function\ntyped:\n\tnop\n\tnop\n\t.type data, %object\ndata:\n\t.long 0\n\
+                      \t.size data, .-data\n\tnop\n\t.globl last\nlast:\n\tnop\n\tnop\n\
+                      \t.section .init, \"ax\"\nother:\n\tnop\n\tnop\n\t.data\n\t.long 0\n";
+
+/// The truth is `info symbol`, for each address in and around the code. Only code has a name in `lookup`.
+#[test]
+fn code_without_a_size_has_the_name_that_gdb_prints() {
+    let Some(bin) = tools::toolchain("2.44").filter(|_| tools::is_installed("gdb-multiarch"))
+    else {
+        return;
+    };
+    let folder = sframe_corpus::folder!("lookup-labels");
+    std::fs::write(folder.join("a.s"), LABELS).expect("writable");
+    for (machine, size) in [("x86_64", 1), ("aarch64", 4)] {
+        let tool =
+            |name: &str| bin.join(format!("{machine}-linux-gnu-{name}")).display().to_string();
+        let (object, program) = (format!("{machine}.o"), format!("{machine}.exe"));
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<String>>();
+        output_of(&folder, &tool("as"), &words(&format!("a.s -o {object}")));
+        let link = "--section-start=.init=0x10000 -Ttext=0x20000";
+        output_of(&folder, &tool("ld"), &words(&format!("{link} {object} -o {program}")));
+        let init = 0xfffe..0x10000 + 2 * size + 4;
+        let text = 0x1fffe..0x20000 + 12 * size + 12;
+        let addresses: Vec<String> =
+            init.chain(text).map(|address: u64| format!("{address:#x}")).collect();
+        let mut gdb = vec!["-nx".to_owned(), "-batch".to_owned(), program.clone()];
+        for address in &addresses {
+            gdb.extend(["-ex".to_owned(), format!("info symbol {address}")]);
+        }
+        let printed = output_of(&folder, "gdb-multiarch", &gdb);
+        assert_eq!(printed.lines().count(), addresses.len(), "{printed}");
+        let answers = lookup(&folder, Path::new(&program), &addresses);
+        let mut named = 0;
+        for (number, line) in printed.lines().enumerate() {
+            let answer = &answers["places"][number];
+            // Such as `_start + 1 in section .text`.
+            let name = line.split_once(" in section ").map(|(name, _)| name);
+            let name = name.filter(|name| !name.starts_with("data")).map(str::to_owned);
+            let found = answer["symbol"].as_str().map(|symbol| match &answer["symbol_offset"] {
+                Value::Number(offset) if offset.as_u64() != Some(0) => {
+                    format!("{symbol} + {offset}")
+                }
+                _ => symbol.to_owned(),
+            });
+            assert_eq!(found, name, "{machine} {}: {line}", addresses[number]);
+            named += usize::from(found.is_some());
+        }
+        // 2 instructions in `.init`, and 12 without the one after `sized` and the one after the data.
+        assert_eq!(named as u64, 12 * size, "{machine}");
+    }
+}

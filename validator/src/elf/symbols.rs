@@ -1,5 +1,9 @@
 //! Names for addresses: the function symbols of a file, ordered by place.
 
+mod code_names;
+
+pub use code_names::CodeNames;
+
 use alloc::vec::Vec;
 
 use object::Endianness;
@@ -12,7 +16,12 @@ use crate::unwind::CodeAddress;
 
 const SHT_SYMTAB: u32 = 2;
 const SHT_DYNSYM: u32 = 11;
+/// The tables that list all symbols, unless some were removed.
+const COMPLETE: &[u32] = &[SHT_SYMTAB];
+/// The tables of symbols, by preference.
+const ANY: &[u32] = &[SHT_SYMTAB, SHT_DYNSYM];
 const STT_NOTYPE: u8 = 0;
+const STT_OBJECT: u8 = 1;
 const STT_FUNC: u8 = 2;
 const STT_GNU_IFUNC: u8 = 10;
 
@@ -41,7 +50,9 @@ impl<'a> SymbolTable<'a> {
     /// # Errors
     /// [`ElfError::Malformed`].
     pub fn load(file: &Elf<'a>) -> Result<SymbolTable<'a>, ElfError> {
-        let mut symbols = read_any(file, |kind, _| kind == STT_FUNC || kind == STT_GNU_IFUNC)?;
+        let wants = |kind, _| kind == STT_FUNC || kind == STT_GNU_IFUNC;
+        let mut symbols: Vec<_> =
+            read_any(file, ANY, wants)?.into_iter().map(|found| found.symbol).collect();
         // Among symbols at one place, a global symbol with a size is the best name.
         symbols.sort_by_key(|s| (s.start, !s.global, core::cmp::Reverse(s.size)));
         Ok(SymbolTable { symbols })
@@ -81,27 +92,41 @@ impl<'a> SymbolTable<'a> {
 /// # Errors
 /// [`ElfError::Malformed`].
 pub(super) fn labels(file: &Elf<'_>, section: u32) -> Result<Vec<u64>, ElfError> {
-    let symbols = read_any(file, |kind, defined_in| kind == STT_NOTYPE && defined_in == section)?;
-    let mut places: Vec<u64> = symbols.iter().map(|symbol| symbol.start.address).collect();
+    let wants = |kind, defined_in| kind == STT_NOTYPE && defined_in == section;
+    let found = read_any(file, ANY, wants)?;
+    let mut places: Vec<u64> = found.iter().map(|found| found.symbol.start.address).collect();
     places.sort_unstable();
     Ok(places)
 }
 
-/// The symbols that are defined in a section and of which `wants` accepts the type and the section.
+/// A symbol that is defined in a section.
+#[derive(Clone, Copy)]
+struct TypedSymbol<'a> {
+    /// Its type, such as [`STT_FUNC`].
+    kind: u8,
+    /// The index of the section.
+    defined_in: u32,
+    symbol: Symbol<'a>,
+}
+
+/// The symbols in the first of `tables` that the file has, as far as they are defined in a section and `wants` accepts the
+/// type and the section.
 fn read_any<'a>(
     file: &Elf<'a>,
+    tables: &[u32],
     wants: impl Fn(u8, u32) -> bool,
-) -> Result<Vec<Symbol<'a>>, ElfError> {
+) -> Result<Vec<TypedSymbol<'a>>, ElfError> {
     match file.class {
-        Class::Elf32 => read::<elf::FileHeader32<Endianness>>(file, &wants),
-        Class::Elf64 => read::<elf::FileHeader64<Endianness>>(file, &wants),
+        Class::Elf32 => read::<elf::FileHeader32<Endianness>>(file, tables, &wants),
+        Class::Elf64 => read::<elf::FileHeader64<Endianness>>(file, tables, &wants),
     }
 }
 
 fn read<'a, Header>(
     file: &Elf<'a>,
+    tables: &[u32],
     wants: &dyn Fn(u8, u32) -> bool,
-) -> Result<Vec<Symbol<'a>>, ElfError>
+) -> Result<Vec<TypedSymbol<'a>>, ElfError>
 where
     Header: FileHeader<Endian = Endianness>,
 {
@@ -109,8 +134,8 @@ where
     let order = header.endian()?;
     let sections = file.headers.table(header, order, file.data)?;
     let table_of =
-        |kind| sections.enumerate().find(|(_, section)| section.sh_type(order).0 == kind);
-    let Some((index, section)) = table_of(SHT_SYMTAB).or_else(|| table_of(SHT_DYNSYM)) else {
+        |kind: &u32| sections.enumerate().find(|(_, section)| section.sh_type(order).0 == *kind);
+    let Some((index, section)) = tables.iter().find_map(table_of) else {
         return Ok(Vec::new());
     };
     let Some(table) = section.symbols(order, file.data, &sections, index)? else {
@@ -122,7 +147,7 @@ where
     let mut symbols = Vec::new();
     for (index, symbol) in table.enumerate() {
         let kind = symbol.st_type().0;
-        if !matches!(kind, STT_NOTYPE | STT_FUNC | STT_GNU_IFUNC) {
+        if !matches!(kind, STT_NOTYPE | STT_OBJECT | STT_FUNC | STT_GNU_IFUNC) {
             continue;
         }
         let Some(defined_in) = table.symbol_section(order, symbol, index)? else { continue };
@@ -131,12 +156,13 @@ where
             continue;
         }
         let section = if relocatable { defined_in } else { 0 };
-        symbols.push(Symbol {
+        let symbol = Symbol {
             start: CodeAddress { section, address: symbol.st_value(order).into() },
             size: symbol.st_size(order).into(),
             name: names.get(symbol.st_name(order)),
             global: !symbol.is_local(),
-        });
+        };
+        symbols.push(TypedSymbol { kind, defined_in, symbol });
     }
     Ok(symbols)
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sframe_oracle::cfi::Cfi;
-use sframe_validator::elf::{Elf, PF_X, PT_LOAD, Segment, SymbolTable};
+use sframe_validator::elf::{CodeNames, Elf, PF_X, PT_LOAD, Segment};
 use sframe_validator::text::Text;
 use sframe_validator::unwind::{CodeAddress, Frame};
 
@@ -46,7 +46,7 @@ struct Parsed<'s> {
     debug: Option<WithCfi<'s>>,
     /// Why a debug file is not used.
     refused: Option<String>,
-    symbols: Option<Vec<SymbolTable<'s>>>,
+    names: Option<Vec<CodeNames<'s>>>,
     sframe: Option<SframeSource<'s>>,
     cfi: Option<CfiSource<'s>>,
     code: Option<CodeSource<'s>>,
@@ -139,16 +139,27 @@ impl<'s> Module<'s> {
     }
 
     pub(super) fn symbol(&mut self, address: u64) -> Option<Symbolic<'s>> {
-        let parsed = self.parsed().ok()?;
-        let Parsed { file, debug, .. } = parsed;
-        let tables = parsed.symbols.get_or_insert_with(|| {
+        let place = CodeAddress::absolute(address);
+        let symbol = self.names().iter().find_map(|names| names.find(place))?;
+        Some(Symbolic { name: symbol.name, offset: address.checked_sub(symbol.start.address)? })
+    }
+
+    /// Whether a function symbol starts at an address.
+    pub(super) fn starts_function(&mut self, address: u64) -> bool {
+        let place = CodeAddress::absolute(address);
+        let found = self.names().iter().find_map(|names| names.functions().find(place));
+        found.is_some_and(|symbol| symbol.start == place)
+    }
+
+    /// The names in its debug file and in the file itself.
+    fn names(&mut self) -> &[CodeNames<'s>] {
+        let Ok(parsed) = self.parsed() else { return &[] };
+        let Parsed { file, debug, names, .. } = parsed;
+        names.get_or_insert_with(|| {
             // A debug file has all symbols of the file from which it was split, unless it was stripped, too.
             let files = debug.iter().chain([&*file]);
-            files.map(|file| SymbolTable::load(&file.elf).unwrap_or_default()).collect()
-        });
-        let place = CodeAddress::absolute(address);
-        let symbol = tables.iter().find_map(|symbols| symbols.find(place))?;
-        Some(Symbolic { name: symbol.name, offset: address.checked_sub(symbol.start.address)? })
+            files.map(|file| CodeNames::load(&file.elf).unwrap_or_default()).collect()
+        })
     }
 }
 
@@ -167,7 +178,7 @@ impl<'s> Parsed<'s> {
             Some((search, _)) => search.inflate(elf),
             None => WithCfi::plain(elf),
         };
-        Ok(Parsed { file, debug, refused, symbols: None, sframe: None, cfi: None, code: None })
+        Ok(Parsed { file, debug, refused, names: None, sframe: None, cfi: None, code: None })
     }
 }
 

@@ -221,7 +221,7 @@ impl<'s> Checks<'s> {
                 && let Some(range) = statement.function
             {
                 let modules = self.tables.modules(space);
-                let starts = |at| modules.symbol(at).is_some_and(|symbol| symbol.offset == 0);
+                let starts = |at| modules.starts_function(at);
                 let is_right = |caller| {
                     let truth = Truth::Called(caller);
                     judge(&statement, truth, &state, section) == Verdict::Right

@@ -58,7 +58,7 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// The answer about `place`; `range` is the result of looking it up.
     pub(super) fn answer(&mut self, place: CodeAddress, range: Option<&Range<'_>>) -> Answer {
-        let symbol = self.names.symbol(place);
+        let symbol = self.names.nearest_symbol(place);
         let sframe = range.and_then(|range| range.sframe.as_ref());
         let cfi = range.and_then(|range| range.cfi.as_ref());
         let function = cfi.map(|stated| stated.function.start());

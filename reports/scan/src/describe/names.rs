@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::elf::{CodeNames, Elf, Symbol, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
 
 /// A place relative to a symbol.
@@ -19,23 +19,30 @@ pub struct SymbolPlace {
 pub struct Names<'n, 'a> {
     elf: Option<&'n Elf<'a>>,
     symbols: OnceLock<SymbolTable<'a>>,
+    code: OnceLock<CodeNames<'a>>,
 }
 
 impl<'n, 'a> Names<'n, 'a> {
     /// The names in a file; without a file there are none.
     #[must_use]
     pub const fn of(elf: Option<&'n Elf<'a>>) -> Names<'n, 'a> {
-        Names { elf, symbols: OnceLock::new() }
+        Names { elf, symbols: OnceLock::new(), code: OnceLock::new() }
     }
 
-    /// The symbol at or before `place`.
+    /// The function symbol that covers `place`. The identities of findings depend on it.
     #[must_use]
     pub fn symbol(&self, place: CodeAddress) -> Option<SymbolPlace> {
         let elf = self.elf?;
         let symbols = self.symbols.get_or_init(|| SymbolTable::load(elf).unwrap_or_default());
-        let symbol = symbols.find(place)?;
-        let offset = place.address.wrapping_sub(symbol.start.address);
-        Some(SymbolPlace { name: symbol.name.bytes().to_vec(), offset })
+        symbols.find(place).map(|symbol| relative(place, symbol))
+    }
+
+    /// The symbol that covers `place`, or the nearest one before it without a size ([`CodeNames`]).
+    #[must_use]
+    pub fn nearest_symbol(&self, place: CodeAddress) -> Option<SymbolPlace> {
+        let elf = self.elf?;
+        let symbols = self.code.get_or_init(|| CodeNames::load(elf).unwrap_or_default());
+        symbols.find(place).map(|symbol| relative(place, symbol))
     }
 
     /// The name of the section that `place` is relative to; `None` if it is an address.
@@ -50,4 +57,9 @@ impl<'n, 'a> Names<'n, 'a> {
     pub fn elf_section(&self, place: CodeAddress) -> Option<String> {
         Some(self.elf?.code_section_at(place)?.name.to_string())
     }
+}
+
+fn relative(place: CodeAddress, symbol: &Symbol<'_>) -> SymbolPlace {
+    let offset = place.address.wrapping_sub(symbol.start.address);
+    SymbolPlace { name: symbol.name.bytes().to_vec(), offset }
 }
