@@ -51,11 +51,11 @@ pub(super) struct Analysis<'c> {
     restored: Option<RegisterSet>,
     /// The targets of some jump are unknown: code that is not in the graph may enter any block.
     is_open: bool,
-    /// The indirect jumps without known targets, by the number of the instruction.
-    unknown_jumps: BTreeSet<u32>,
+    /// The first indirect jump whose targets are not known, or that is taken for a tail call.
+    first_unknown_jump: Option<u64>,
     /// Why nothing is claimed, if there is no fixpoint that can be trusted.
     failure: Unproven,
-    /// Where the function is entered.
+    /// Where the function is entered, in the order of addresses.
     entries: Vec<Entry>,
     /// The targets of indirect jumps, by the number of the instruction.
     targets: BTreeMap<u32, Vec<u64>>,
@@ -136,8 +136,11 @@ impl<'c> Analysis<'c> {
             }
             addresses = [fragments, undecoded].concat();
         }
-        analysis.unknown_jumps = progress.unknown_jumps;
+        let jumps = progress.unknown_jumps.union(&analysis.indirect_tail_calls);
+        let jumps = jumps.filter_map(|number| analysis.graph.step(*number));
+        analysis.first_unknown_jump = jumps.map(|step| step.address).min();
         (analysis.entries, analysis.targets) = (progress.entries, progress.targets);
+        analysis.entries.sort_by_key(|entry| entry.address);
         analysis
     }
 
@@ -152,7 +155,7 @@ impl<'c> Analysis<'c> {
             indirect_tail_calls: BTreeSet::new(),
             restored: None,
             is_open: false,
-            unknown_jumps: BTreeSet::new(),
+            first_unknown_jump: None,
             failure: Unproven::LimitReached,
             entries: Vec::new(),
             targets: BTreeMap::new(),
@@ -173,14 +176,14 @@ impl<'c> Analysis<'c> {
     /// Why code that starts at an address is not reached, although it is in the function and no padding, and the address of the
     /// instruction to blame.
     pub(super) fn why_not_reached(&self, address: u64) -> Loss {
-        let is_entry = self.entries.iter().any(|entry| entry.address == address);
+        let is_entry = self.entries.binary_search_by_key(&address, |entry| entry.address).is_ok();
         if self.order.is_empty() {
             (self.failure, None)
         } else if let Some(undecoded) = self.graph.undecoded_before(address) {
             (Unproven::NotDecoded, Some(undecoded))
         } else if is_entry {
             (Unproven::UnknownEntry, None)
-        } else if let Some(jump) = self.first_unknown_jump() {
+        } else if let Some(jump) = self.first_unknown_jump {
             (Unproven::IndirectJump, Some(jump))
         } else {
             (Unproven::NoPath, None)
@@ -197,15 +200,9 @@ impl<'c> Analysis<'c> {
         losses: &mut Losses,
     ) -> Option<Loss> {
         match self.is_open {
-            true => Some((Unproven::IndirectJump, self.first_unknown_jump())),
+            true => Some((Unproven::IndirectJump, self.first_unknown_jump)),
             false => losses.find((number, self), address, part),
         }
-    }
-
-    /// The first jump whose targets are not known.
-    fn first_unknown_jump(&self) -> Option<u64> {
-        let jumps = self.unknown_jumps.union(&self.indirect_tail_calls);
-        jumps.filter_map(|number| self.graph.step(*number)).map(|step| step.address).min()
     }
 
     /// Whether the function writes any of `registers`.

@@ -94,6 +94,8 @@ pub struct Arbiter<'e> {
     code: Option<Option<Program<'e>>>,
     /// The function examined last: differences come in the order of addresses.
     last: Option<Function<'e>>,
+    /// What is known about where it loses parts of the frame.
+    losses: Losses,
     workspace: Workspace<'e>,
 }
 
@@ -101,7 +103,8 @@ impl<'e> Arbiter<'e> {
     /// An arbiter for differences between `sections` and `cfi`, which must belong to the file.
     #[must_use]
     pub fn new(elf: &'e Elf<'e>, sections: &'e [Section<'e>], cfi: &'e [Cfi<'e>]) -> Arbiter<'e> {
-        Arbiter { elf, sections, cfi, code: None, last: None, workspace: Workspace::default() }
+        let (losses, workspace) = Default::default();
+        Arbiter { elf, sections, cfi, code: None, last: None, losses, workspace }
     }
 
     /// Decides a difference in `fields` from `start` to the address `end`, between a frame of SFrame and one of CFI. The range is
@@ -130,9 +133,12 @@ impl<'e> Arbiter<'e> {
             if !self.last.as_ref().is_some_and(|function| function.contains(place)) {
                 self.last.take().into_iter().for_each(|last| self.workspace.recycle(last));
                 self.last = code.function_in(place, &mut self.workspace);
+                self.losses = Losses::default();
             }
             match &mut self.last {
-                Some(function) => parts.in_function((code, function), end, fields, frames),
+                Some(function) => {
+                    parts.in_function((code, function, &mut self.losses), end, fields, frames);
+                }
                 None => {
                     let next = next_function(code.functions(), place);
                     let why = code.why_not_examined(place);
@@ -162,7 +168,7 @@ impl Parts {
     /// Adds what the code of a function says, up to the function's end or the address `end`.
     fn in_function<'e>(
         &mut self,
-        (code, function): (&Program<'e>, &mut Function<'e>),
+        (code, function, losses): (&Program<'e>, &mut Function<'e>, &mut Losses),
         end: u64,
         fields: Fields,
         (sframe, cfi): (&Frame, &Frame),
@@ -181,11 +187,10 @@ impl Parts {
             };
             instructions.push((address, next, said));
         });
-        let mut losses = Losses::default();
         for (address, next, said) in instructions {
             self.add_unreached((code, function), address.min(end));
             let ruling = said.unwrap_or_else(|unknown| {
-                let why = code.why_unknown(function, address, unknown, &mut losses);
+                let why = code.why_unknown(function, address, unknown, losses);
                 Ruling::undecided(why.reason)
             });
             self.add(next.min(end), ruling);

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::{Analysis, fall_through};
 use crate::code::effect::ControlFlow;
 use crate::code::judgement::{FramePart, KnownFacts};
-use crate::code::state::AbstractState;
 use crate::code::step::Step;
 use crate::code::unproven::Unproven;
 
@@ -19,7 +18,12 @@ pub(crate) struct Losses {
     before: BTreeMap<usize, BTreeMap<u32, Vec<(u32, u32)>>>,
     /// The losses before blocks.
     known: BTreeMap<(usize, u32, FramePart), Loss>,
+    /// What happens in blocks at whose start the part is known.
+    within: BTreeMap<(usize, u32, FramePart), Vec<Event>>,
 }
+
+/// From this address on, a part of the frame is lost, or known again.
+type Event = (u64, Option<Loss>);
 
 impl Losses {
     /// Why `part` is not known before the instruction at an address, which the analysis with this number reaches. `None` if it is.
@@ -31,9 +35,23 @@ impl Losses {
     ) -> Option<Loss> {
         let block = analysis.block_containing(address)?;
         if analysis.proves_at_start(block, part) {
-            return analysis.loss_within(block, part, |step| step.address >= address);
+            return self.find_within((number, analysis), block, address, part);
         }
         let before = self.before.entry(number).or_insert_with(|| analysis.blocks_before());
+        let before = std::mem::take(before);
+        let loss = self.find_before((number, &mut *analysis), &before, block, part);
+        self.before.insert(number, before);
+        Some(loss)
+    }
+
+    /// The loss before a block at whose start the part is not known. `before` has the edges that lead to each block.
+    fn find_before(
+        &mut self,
+        (number, analysis): (usize, &mut Analysis<'_>),
+        before: &BTreeMap<u32, Vec<(u32, u32)>>,
+        block: u32,
+        part: FramePart,
+    ) -> Loss {
         let (mut passed, mut queue) = (BTreeSet::from([block]), VecDeque::from([block]));
         let mut loss = (Unproven::PathsDisagree, None);
         while let Some(here) = queue.pop_front() {
@@ -42,7 +60,9 @@ impl Losses {
                 break;
             }
             let edges = before.get(&here).map(Vec::as_slice).unwrap_or_default();
-            if let Some(found) = edges.iter().find_map(|edge| analysis.loss_on_edge(*edge, part)) {
+            let on_edge =
+                |edge: &(u32, u32)| self.find_on_edge((number, &mut *analysis), *edge, part);
+            if let Some(found) = edges.iter().find_map(on_edge) {
                 loss = found;
                 break;
             }
@@ -63,7 +83,35 @@ impl Losses {
         for block in passed {
             self.known.insert((number, block, part), loss);
         }
-        Some(loss)
+        loss
+    }
+
+    /// The loss on an edge, which an instruction of a block is: in the block, up to and including that instruction.
+    fn find_on_edge(
+        &mut self,
+        (number, analysis): (usize, &mut Analysis<'_>),
+        (block, by): (u32, u32),
+        part: FramePart,
+    ) -> Option<Loss> {
+        let end = analysis.graph.step(by).map(Step::end)?;
+        let is_known = analysis.proves_at_start(block, part);
+        is_known.then(|| self.find_within((number, analysis), block, end, part)).flatten()
+    }
+
+    /// The loss in a block at whose start the part is known, before an address.
+    fn find_within(
+        &mut self,
+        (number, analysis): (usize, &mut Analysis<'_>),
+        block: u32,
+        address: u64,
+        part: FramePart,
+    ) -> Option<Loss> {
+        let events = self
+            .within
+            .entry((number, block, part))
+            .or_insert_with(|| analysis.events_within(block, part));
+        let after = events.partition_point(|(from, _)| *from <= address);
+        events.get(after.checked_sub(1)?)?.1
     }
 }
 
@@ -95,34 +143,26 @@ impl Analysis<'_> {
         self.block(block).is_some_and(|it| KnownFacts { state: &it.state, abi }.proves(part))
     }
 
-    /// The loss on an edge, which an instruction of a block is: in the block, up to and including that instruction.
-    fn loss_on_edge(&mut self, (block, by): (u32, u32), part: FramePart) -> Option<Loss> {
-        if !self.proves_at_start(block, part) {
-            return None;
-        }
-        let end = self.graph.step(by).map(Step::end)?;
-        self.loss_within(block, part, |step| step.address >= end)
-    }
-
-    /// The loss in a block at whose start the part is known, before the instruction that `is_end` says.
-    fn loss_within(
-        &mut self,
-        block: u32,
-        part: FramePart,
-        is_end: impl Fn(&Step) -> bool,
-    ) -> Option<Loss> {
-        let (abi, mut state) = (self.abi, self.block(block)?.state.clone());
+    /// Where the part, which is known at the start of a block, is lost in it, and known again.
+    fn events_within(&mut self, block: u32, part: FramePart) -> Vec<Event> {
+        let Some(mut state) = self.block(block).map(|block| block.state.clone()) else {
+            return Vec::new();
+        };
+        let abi = self.abi;
         let steps: Vec<Step> = self.steps_of(block).map(|(_, step)| *step).collect();
-        let is_lost = |state: &AbstractState| !KnownFacts { state, abi }.proves(part);
-        for step in steps.iter().take_while(|step| !is_end(step)) {
+        let (mut events, mut is_known) = (Vec::new(), true);
+        for step in &steps {
             state.apply_all(self.graph.effects(step), &mut self.tables);
-            if is_lost(&state) {
-                return Some((Unproven::UnknownValue, Some(step.address)));
+            let facts = KnownFacts { state: &state, abi };
+            if facts.proves(part) != is_known {
+                is_known = !is_known;
+                let loss = (Unproven::UnknownValue, Some(step.address));
+                events.push((step.end(), (!is_known).then_some(loss)));
             }
             if let ControlFlow::Branch(_, condition) = step.next {
                 fall_through(self.is_open, &mut state, condition);
             }
         }
-        None
+        events
     }
 }
