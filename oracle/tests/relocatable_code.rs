@@ -3,9 +3,11 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
+use std::fmt::Write as _;
+
 use sframe_corpus::tools::{run, toolchain};
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::code::Program;
+use sframe_oracle::code::{Program, Unproven};
 use sframe_oracle::compare::{ProofSums, Refutation, prove};
 use sframe_validator::elf::{Elf, ElfKind};
 
@@ -284,4 +286,30 @@ fn tables_of_aarch64_are_followed() {
     let Some((sums, refuted)) = proof_of("relocatable_aarch64", "aarch64", AARCH64) else { return };
     assert_eq!((sums.proven, sums.refuted, undecided(&sums)), (4 * (12 + 11), 4, (0, 0)));
     assert_eq!(refuted, [4]);
+}
+
+/// The stack comes from memory, so that nothing is known about any of many rows. Each has the first instruction to blame; if the search
+/// for it went through the code before each row, this would not end.
+#[test]
+fn many_rows_have_one_reason() {
+    const ROWS: u64 = 100_000;
+    let mut source = String::from(".type f, @function\nf: .cfi_startproc\nmov (%rdi), %rsp\n");
+    for row in 0..ROWS {
+        let _ = writeln!(source, "nop\n.cfi_def_cfa_offset {}", 16 + row % 2 * 8);
+    }
+    source.push_str("1: jmp 1b\n.cfi_endproc\n.size f, .-f\n");
+    let Some(bin) = toolchain("2.44") else { return };
+    let folder = sframe_corpus::empty_folder(env!("CARGO_TARGET_TMPDIR"), "many_rows");
+    std::fs::write(folder.join("code.s"), source).expect("writable");
+    let command = format!("{}/x86_64-linux-gnu-as -o code.o code.s", bin.display());
+    if !run(&folder, "sh", &command) {
+        return;
+    }
+    let file = std::fs::read(folder.join("code.o")).expect("made");
+    let (sums, _) = proof(&file, ElfKind::Relocatable);
+    let reasons: Vec<_> = sums.undecided.reasons().collect();
+    let [(Unproven::UnknownValue, sum)] = reasons.as_slice() else { panic!("{reasons:?}") };
+    assert_eq!((sums.proven, sum.reached, sum.unreached), (3, ROWS + 2, 0));
+    let (first, cause) = sum.first.expect("a place");
+    assert_eq!((first.start.address, cause.map(|it| it.address)), (3, Some(0)));
 }
