@@ -258,6 +258,19 @@ fn proof_of(name: &str, machine: &str, source: &str) -> Option<(ProofSums, Vec<u
     Some((sums, sizes(&refuted)))
 }
 
+/// What the code of an object for AMD64 proves.
+fn proof_of_object(name: &str, source: &str) -> Option<ProofSums> {
+    let bin = toolchain("2.44")?;
+    let folder = sframe_corpus::empty_folder(env!("CARGO_TARGET_TMPDIR"), name);
+    std::fs::write(folder.join("code.s"), source).expect("writable");
+    let command = format!("{}/x86_64-linux-gnu-as -o code.o code.s", bin.display());
+    if !run(&folder, "sh", &command) {
+        return None;
+    }
+    let file = std::fs::read(folder.join("code.o")).expect("made");
+    Some(proof(&file, ElfKind::Relocatable).0)
+}
+
 /// The bytes about which nothing is decided: those that are reached, and the others.
 fn undecided(sums: &ProofSums) -> (u64, u64) {
     (sums.undecided.reached(), sums.undecided.unreached())
@@ -298,18 +311,33 @@ fn many_rows_have_one_reason() {
         let _ = writeln!(source, "nop\n.cfi_def_cfa_offset {}", 16 + row % 2 * 8);
     }
     source.push_str("1: jmp 1b\n.cfi_endproc\n.size f, .-f\n");
-    let Some(bin) = toolchain("2.44") else { return };
-    let folder = sframe_corpus::empty_folder(env!("CARGO_TARGET_TMPDIR"), "many_rows");
-    std::fs::write(folder.join("code.s"), source).expect("writable");
-    let command = format!("{}/x86_64-linux-gnu-as -o code.o code.s", bin.display());
-    if !run(&folder, "sh", &command) {
-        return;
-    }
-    let file = std::fs::read(folder.join("code.o")).expect("made");
-    let (sums, _) = proof(&file, ElfKind::Relocatable);
+    let Some(sums) = proof_of_object("many_rows", &source) else { return };
     let reasons: Vec<_> = sums.undecided.reasons().collect();
     let [(Unproven::UnknownValue, sum)] = reasons.as_slice() else { panic!("{reasons:?}") };
     assert_eq!((sums.proven, sum.reached, sum.unreached), (3, ROWS + 2, 0));
     let (first, cause) = sum.first.expect("a place");
     assert_eq!((first.start.address, cause.map(|it| it.address)), (3, Some(0)));
+}
+
+/// The last of a chain of functions that are one jump each and have no names is entered as by a call. So it is found out for chains of
+/// up to 32.
+#[test]
+fn chains_of_tail_calls_are_followed_to_a_limit() {
+    let chain = |length: u32| {
+        let mut source = String::from(".L0: .cfi_startproc\nret\n.cfi_endproc\n");
+        for number in 1..length {
+            let before = number - 1;
+            let _ = writeln!(source, ".L{number}: .cfi_startproc\njmp .L{before}\n.cfi_endproc");
+        }
+        let last = length - 1;
+        let _ = writeln!(source, ".globl f\n.type f, @function\nf: .cfi_startproc\njmp .L{last}");
+        source.push_str(".cfi_endproc\n.size f, .-f\n");
+        source
+    };
+    let Some(short) = proof_of_object("short_chain", &chain(30)) else { return };
+    assert_eq!((short.refuted, undecided(&short)), (0, (0, 0)), "{short:?}");
+    let Some(long) = proof_of_object("long_chain", &chain(40)) else { return };
+    let reasons: Vec<_> = long.undecided.reasons().map(|(reason, _)| reason).collect();
+    assert_eq!((long.refuted, reasons), (0, vec![Unproven::UnknownEntry]), "{long:?}");
+    assert!(long.proven >= 30, "{long:?}");
 }
