@@ -149,7 +149,10 @@ mod tests {
             ra_signed: false,
         };
         let text = proof.sentence();
-        assert_eq!(text, "before 0x4, the code has CFA \\x1b[2J, RA unknown, FP unknown");
+        assert_eq!(
+            text,
+            "before 0x4 with the bytes 90, the code has CFA \\x1b[2J, RA unknown, FP unknown"
+        );
         proof.instruction.text = String::from("no\np").into();
         let ruling = Ruling { wrong: Wrong::Sframe, undecided: None, proof: Some(proof) };
         assert!(ruling.sentence("CFI").starts_with("SFrame is wrong: before 0x4 no\\x0ap, the"));

@@ -211,8 +211,8 @@ impl Table for Differences {
         ),
         difference(
             ColumnKind::texts(
-                "why_unproven",
-                "why the machine code does not decide: `machine`, `no-function`, `no-path`, `not-in-code`, `sframe-right`, `cfi-right`, `open`",
+                "why_undecided",
+                "why the machine code does not decide, by a name that `sframe-check explain` explains: `no-path`, `indirect-jump`, `paths-disagree` ...",
             )
             .or_null(),
             |of| {
