@@ -29,7 +29,7 @@ pub(super) fn called_functions(
         .map(|(start, size)| CodeRange { start, end: start.address.saturating_add(size) });
     let mut unnamed: Vec<CodeRange> = code.filter(|range| !is_known(range)).collect();
     unnamed.sort_unstable();
-    // Sections that share addresses or bytes are nobody's code.
+    // Sections that overlap are not searched: together they may be larger than the file.
     let (mut done, mut room) = (0, elf.data().len());
     let sections = unnamed.into_iter().filter_map(|range| {
         let code = elf.code_bytes(range.start, range.bytes())?;

@@ -101,7 +101,7 @@ pub(super) trait FileContext<'c> {
     ) -> ControlFlow;
     /// Whether the code belongs to a kernel.
     fn is_kernel(&self) -> bool;
-    /// Whether nothing but the code writes right below SP, as far as the machine promises it.
+    /// Whether the code may rely on the red zone of its machine, if that has one.
     fn has_red_zone(&self) -> bool;
     /// Whether a function certainly does not return.
     fn never_returns(&self, function: u64) -> bool;

@@ -45,8 +45,6 @@ pub(super) struct Analysis<'c> {
     blocks: Vec<Option<Block>>,
     /// The targets of tail calls: jumps out of the function with the caller's registers and stack.
     tail_calls: BTreeSet<u64>,
-    /// The indirect jumps that are taken for tail calls, by the number of the instruction.
-    indirect_tail_calls: BTreeSet<u32>,
     /// The kept registers that hold their entry values wherever the function is left, if it is known to be.
     restored: Option<RegisterSet>,
     /// The targets of some jump are unknown: code that is not in the graph may enter any block.
@@ -74,6 +72,8 @@ struct Progress {
     refuted_entries: BTreeSet<u64>,
     /// The indirect jumps without known targets.
     unknown_jumps: BTreeSet<u32>,
+    /// Those that are taken for tail calls.
+    indirect_tail_calls: BTreeSet<u32>,
     /// The function returns with another stack than it was entered with, so its entry is not the usual one.
     has_unusual_entry: bool,
 }
@@ -86,6 +86,7 @@ impl Progress {
             targets: BTreeMap::new(),
             refuted_entries: BTreeSet::new(),
             unknown_jumps: BTreeSet::new(),
+            indirect_tail_calls: BTreeSet::new(),
             has_unusual_entry: false,
         }
     }
@@ -136,7 +137,7 @@ impl<'c> Analysis<'c> {
             }
             addresses = [fragments, undecoded].concat();
         }
-        let jumps = progress.unknown_jumps.union(&analysis.indirect_tail_calls);
+        let jumps = progress.unknown_jumps.union(&progress.indirect_tail_calls);
         let jumps = jumps.filter_map(|number| analysis.graph.step(*number));
         analysis.first_unknown_jump = jumps.map(|step| step.address).min();
         (analysis.entries, analysis.targets) = (progress.entries, progress.targets);
@@ -152,7 +153,6 @@ impl<'c> Analysis<'c> {
             tables: JumpTables::default(),
             blocks,
             tail_calls: BTreeSet::new(),
-            indirect_tail_calls: BTreeSet::new(),
             restored: None,
             is_open: false,
             first_unknown_jump: None,
@@ -191,7 +191,7 @@ impl<'c> Analysis<'c> {
     }
 
     /// Why a part of the frame is not known before an instruction, and the address of the instruction to blame. `None` if it is known.
-    /// `number` tells this analysis from others of the function.
+    /// `number` distinguishes this analysis from the others of the function.
     pub(super) fn loss(
         &mut self,
         number: usize,

@@ -110,7 +110,7 @@ impl<'e> Function<'e> {
         loss.unwrap_or((Unproven::PathsDisagree, None))
     }
 
-    /// The code around an address before and after which the nearest instructions are that are reached.
+    /// The gap around an address that is not reached: the code between the nearest instructions that are.
     pub(super) fn gap_around(&mut self, address: u64) -> CodeRange {
         let CodeRange { mut start, mut end } = self.range;
         self.visit(start.address..end, |from, to, _| {

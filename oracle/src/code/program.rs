@@ -98,11 +98,11 @@ impl<'e> Program<'e> {
         let (named, exported) = function_bounds::named(&symbols);
         drop(symbols);
         // A file without functions has no code of another machine.
-        let machine = Machine::of(abi).or(functions.is_empty().then_some(Machine::Amd64))?;
-        if Machine::of(abi).is_some() {
+        if let Some(machine) = Machine::of(abi) {
             functions.extend(called_functions(&elf, machine, &functions));
             functions.sort_unstable();
         }
+        let machine = Machine::of(abi).or(functions.is_empty().then_some(Machine::Amd64))?;
         let stubs = function_bounds::stubs(&elf, machine.conventions());
         let entries = stubs.iter().copied().map(CodeAddress::absolute).collect();
         let image = Image::of(elf, cfi, functions, (machine, &stubs));

@@ -10,7 +10,7 @@ pub(in crate::code) fn search_padding(code: &[u8], paddings: &mut Paddings) {
     let mut instruction = Instruction::default();
     while decoder.can_decode() {
         let start = decoder.position();
-        // `add %al,(%rax)`, which no compiler writes.
+        // Zeros decode as `add %al,(%rax)`, which no compiler writes.
         if code.get(start..).is_some_and(|rest| rest.starts_with(&[0, 0]))
             && decoder.set_position(start.saturating_add(2)).is_ok()
         {

@@ -69,8 +69,11 @@ impl<'c, C: FileContext<'c>> Round<'_, 'c, C> {
         self.progress.leave_unfinished(from);
         if !targets.is_empty() {
             self.progress.unknown_jumps.remove(&jump);
+            self.progress.indirect_tail_calls.remove(&jump);
         } else if self.is_indirect_tail_call(target, state) {
-            self.analysis.indirect_tail_calls.insert(jump);
+            if !self.is_pointer(target) {
+                self.progress.indirect_tail_calls.insert(jump);
+            }
             self.analysis.leave(state);
         } else {
             self.progress.unknown_jumps.insert(jump);
@@ -91,10 +94,14 @@ impl<'c, C: FileContext<'c>> Round<'_, 'c, C> {
     /// Whether an indirect jump without known targets in the function is a tail call in a state.
     fn is_indirect_tail_call(&self, target: AbstractValue, state: &AbstractState) -> bool {
         match target {
-            AbstractValue::Target(table) if self.analysis.tables.is_pointer(table) => true,
-            AbstractValue::Target(_) | AbstractValue::Element(_) => false,
+            AbstractValue::Target(_) | AbstractValue::Element(_) => self.is_pointer(target),
             _ => self.is_tail_call(state),
         }
+    }
+
+    /// Whether a target is read from a fixed address, such as an entry of the GOT: it is another function.
+    fn is_pointer(&self, target: AbstractValue) -> bool {
+        matches!(target, AbstractValue::Target(table) if self.analysis.tables.is_pointer(table))
     }
 
     /// Looks up the targets of an indirect jump. In a round, a table has the same targets each time.

@@ -37,8 +37,8 @@ impl Losses {
         if analysis.proves_at_start(block, part) {
             return self.find_within((number, analysis), block, address, part);
         }
-        let before = self.before.entry(number).or_insert_with(|| analysis.blocks_before());
-        let before = std::mem::take(before);
+        let known = self.before.remove(&number);
+        let before = known.unwrap_or_else(|| analysis.blocks_before());
         let loss = self.find_before((number, &mut *analysis), &before, block, part);
         self.before.insert(number, before);
         Some(loss)
@@ -86,7 +86,7 @@ impl Losses {
         loss
     }
 
-    /// The loss on an edge, which an instruction of a block is: in the block, up to and including that instruction.
+    /// The loss before control leaves a block by an edge: up to the instruction that leads there, and including it.
     fn find_on_edge(
         &mut self,
         (number, analysis): (usize, &mut Analysis<'_>),

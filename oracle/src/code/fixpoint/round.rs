@@ -104,6 +104,7 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
         }
         self.progress.unfinished.clear();
         self.progress.unknown_jumps.clear();
+        self.progress.indirect_tail_calls.clear();
         self.progress.has_unusual_entry = false;
         self.analysis.restored = None;
         for Entry { address, kind } in self.progress.entries.clone() {

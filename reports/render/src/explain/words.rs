@@ -173,7 +173,7 @@ pub(super) const ALL: [Word; 25] = [
         name: "too-large",
         kind: REASON,
         summary: Unproven::TooLarge.description(),
-        applies: "functions that a compiler has not written, as a rule",
+        applies: "functions of a size that compilers hardly ever write",
         remedy: OPEN_REMEDY,
     },
     Word {

@@ -9,7 +9,7 @@ use sframe_validator::rules::{Group, Rule};
 
 use sframe_render::explain;
 
-/// The rules that a name, a group or a pattern stands for.
+/// The rules that a name, a group or a pattern selects.
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct Rules(Vec<&'static Rule>);
 
