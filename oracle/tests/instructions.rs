@@ -425,11 +425,16 @@ fn rows_before_an_error_are_kept() {
 
 #[test]
 fn a_cie_may_not_advance_or_restore() {
-    for program in [&[0x41][..], &[0xc6], &[0x06, 6]] {
-        let bytes = section(Abi::Amd64, b"", &[DEFAULT, program].concat(), &[]);
-        assert_eq!(rows_of(&bytes, Abi::Amd64), ["error cfi-not-initial"]);
+    // `advance_loc`, `restore`, `restore_extended`. In a CIE, both of the latter lead back to no rule.
+    let restored = ["0..100 CFA=r7+8 RA=*(CFA-8) FP=unchanged"].as_slice();
+    let cases: [(&[u8], &[&str]); 3] =
+        [(&[0x41], &["error cfi-not-initial"]), (&[0xc6], restored), (&[0x06, 6], restored)];
+    for (program, rows) in cases {
+        let saved = [0x86, 2]; // offset r6 at CFA-16
+        let bytes = section(Abi::Amd64, b"", &[DEFAULT, &saved, program].concat(), &[]);
+        assert_eq!(rows_of(&bytes, Abi::Amd64), rows);
         let cfi = Cfi::from_bytes(&bytes, Kind::EhFrame, 0, Abi::Amd64);
         let code = CfiErrorKind::NotInitial(program[0]);
-        assert_eq!(cfi.defects().first().map(|d| (d.offset, d.kind)), Some((0x12, code)));
+        assert_eq!(cfi.defects().first().map(|d| (d.offset, d.kind)), Some((0x14, code)));
     }
 }

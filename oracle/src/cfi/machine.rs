@@ -182,9 +182,9 @@ impl<'c> Machine<'c> {
     }
 
     #[inline]
-    fn restore(&mut self, register: Register) -> Result<(), CfiErrorKind> {
-        // In a CIE there are no initial rules to restore yet.
-        let initial = self.initial.ok_or(CfiErrorKind::NotInitial(0xc0))?.frame;
+    fn restore(&mut self, register: Register) {
+        // In a CIE there is no initial rule yet, and the register is as before any rule.
+        let initial = self.initial.unwrap_or(&State::INITIAL).frame;
         if register == self.columns.ra {
             self.set(register, initial.ra);
         }
@@ -196,7 +196,6 @@ impl<'c> Machine<'c> {
             self.touch();
             self.state.frame.ra_signed = initial.ra_signed;
         }
-        Ok(())
     }
 
     /// Pushes the state, and notes whether there is no row yet.
@@ -302,27 +301,60 @@ impl<'c> Machine<'c> {
     }
 }
 
-/// The state after a CIE's initial instructions, and the traces that they leave.
-pub(crate) fn initial_state(
-    instructions: Instructions<'_>,
-    cie: &Cie,
-    abi: Abi,
-    states: &mut Vec<State>,
-) -> Result<(State, Traces), CfiError> {
-    states.clear();
-    let mut machine = Machine::new(instructions, cie, abi, None);
-    // A state pushed by the CIE is not one of the function's own.
-    let standing = Standing { at_start: false, in_first_row: false };
-    while !machine.instructions.input.is_empty() {
-        let offset = machine.instructions.offset();
-        let code = machine.instructions.input.slice().first().copied().unwrap_or_default();
-        match machine.step(states, standing) {
-            Ok(Step::Same) => {}
-            Ok(_) | Err(CfiErrorKind::NotInitial(_)) => {
-                return Err(CfiErrorKind::NotInitial(code).at(offset));
-            }
-            Err(kind) => return Err(kind.at(offset)),
-        }
+/// What a CIE's initial instructions lead to.
+pub(crate) struct Initial {
+    /// The state after them.
+    pub(crate) state: Result<State, CfiError>,
+    /// The traces that they leave.
+    pub(crate) traces: Traces,
+    /// The first of them that restores a register's initial rule.
+    pub(crate) restore: Option<CfiError>,
+}
+
+impl Initial {
+    /// Executes the instructions.
+    pub(crate) fn of(
+        instructions: Instructions<'_>,
+        cie: &Cie,
+        abi: Abi,
+        states: &mut Vec<State>,
+    ) -> Initial {
+        states.clear();
+        let mut machine = Machine::new(instructions, cie, abi, None);
+        let mut restore = None;
+        let state = machine.run_initial(states, &mut restore);
+        let state = state.map(|()| machine.state);
+        Initial { state, traces: machine.traces, restore }
     }
-    Ok((machine.state, machine.traces))
+}
+
+impl Machine<'_> {
+    /// Executes a CIE's instructions, and notes the first that restores a register.
+    fn run_initial(
+        &mut self,
+        states: &mut Vec<State>,
+        restore: &mut Option<CfiError>,
+    ) -> Result<(), CfiError> {
+        // A state pushed by the CIE is not one of the function's own.
+        let standing = Standing { at_start: false, in_first_row: false };
+        while !self.instructions.input.is_empty() {
+            let offset = self.instructions.offset();
+            let code = self.instructions.input.slice().first().copied().unwrap_or_default();
+            match self.step(states, standing) {
+                Ok(Step::Same) => {}
+                Ok(_) => return Err(CfiErrorKind::NotInitial(code).at(offset)),
+                Err(kind) => return Err(kind.at(offset)),
+            }
+            if is_restore(code) {
+                restore.get_or_insert(CfiErrorKind::NotInitial(code).at(offset));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an instruction with this first byte is `DW_CFA_restore` or `DW_CFA_restore_extended`.
+const fn is_restore(code: u8) -> bool {
+    code >= gimli::constants::DW_CFA_restore.0
+        || code == gimli::constants::DW_CFA_restore_extended.0
 }

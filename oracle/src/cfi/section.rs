@@ -8,7 +8,7 @@ use super::entry::{self, Cie, Entry, FdeRecord, read_cie, read_fde, read_prefix}
 use super::error::{CfiError, CfiErrorKind};
 use super::instruction::{Environment, Instructions};
 use super::layout::{Kind, Layout};
-use super::machine::initial_state;
+use super::machine::Initial;
 use super::order::Order;
 use super::pointer::{Bases, Slice, byte_order};
 use super::state::State;
@@ -185,12 +185,12 @@ impl<'a> Cfi<'a> {
     }
 
     fn add_cie(&mut self, mut cie: Cie, states: &mut Vec<State>) {
-        let initial = initial_state(self.initial_instructions(&cie), &cie, self.abi, states);
-        match initial {
-            Ok((_, traces)) => cie.traces = traces,
-            Err(error) => self.defect(error),
+        let initial = Initial::of(self.initial_instructions(&cie), &cie, self.abi, states);
+        for error in initial.restore.into_iter().chain(initial.state.err()) {
+            self.defect(error);
         }
-        cie.initial = initial.map(|(state, _)| state);
+        cie.initial = initial.state;
+        cie.traces = initial.traces;
         self.cies.push(cie);
     }
 

@@ -1,10 +1,13 @@
 //! AArch64 instructions (Arm Architecture Reference Manual, C4 and C6; AAPCS64 6.1).
 
+mod atomics;
 mod conventions;
 mod padding;
 mod pauth_lr;
+mod scalable;
 mod search;
 mod semantics;
+mod tags;
 mod vectors;
 
 use disarm64::decoder::{self, Opcode};

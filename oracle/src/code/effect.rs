@@ -24,6 +24,8 @@ pub(super) const REGISTERS: usize = 42;
 pub(super) enum Effect {
     /// `to = from + plus`.
     Copy { to: RegisterNumber, from: RegisterNumber, plus: i32 },
+    /// `to` = `from` plus this number of lengths of predicates, which are multiples of 2 bytes (AArch64).
+    AddPredicates { to: RegisterNumber, from: RegisterNumber, predicates: i16 },
     /// `to` becomes a number from 0 to `most`: some low bits of `from`.
     Narrow { to: RegisterNumber, from: RegisterNumber, most: u32 },
     /// `to` becomes the low 4 bytes of `from`, extended with their sign.
@@ -140,6 +142,7 @@ impl Effect {
         let of = RegisterSet::of;
         match *self {
             Effect::Copy { to, from, .. }
+            | Effect::AddPredicates { to, from, .. }
             | Effect::Narrow { to, from, most: u32::MAX }
             | Effect::Extend { to, from } => of(to).with(of(from)),
             Effect::Add { to, a, b, .. } | Effect::Subtract { to, a, b } => {
@@ -163,6 +166,7 @@ impl Effect {
     pub(super) fn changes(&self) -> RegisterSet {
         match *self {
             Effect::Copy { to, .. }
+            | Effect::AddPredicates { to, .. }
             | Effect::Narrow { to, .. }
             | Effect::Extend { to, .. }
             | Effect::Constant { to, .. }

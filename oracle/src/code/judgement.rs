@@ -261,8 +261,7 @@ impl KnownFacts<'_> {
         Judgement {
             cfa: match own_cfa {
                 AbstractValue::CFA => Truth::Proven,
-                AbstractValue::Address(BasedAddress { base: Base::Cfa, .. }) => Truth::Refuted,
-                other if is_in_signal_frame(other) => Truth::Refuted,
+                AbstractValue::Address(place) if !place.may_be_cfa() => Truth::Refuted,
                 _ if self.is_from_caller(frame.cfa) => Truth::Refuted,
                 _ => Truth::Unknown,
             },

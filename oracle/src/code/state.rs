@@ -403,7 +403,9 @@ impl AbstractState {
     /// Whether the stack is as at the entry, as far as that is known.
     pub(super) fn can_return(&self) -> bool {
         match self.sp().address() {
-            Some(BasedAddress { base: Base::Cfa, .. }) => self.sp() == self.entry_sp,
+            Some(BasedAddress { base: Base::Cfa | Base::Scalable(_), .. }) => {
+                self.sp() == self.entry_sp
+            }
             _ => true,
         }
     }

@@ -56,6 +56,8 @@ pub(super) struct ScaledIndex {
 pub(super) enum Base {
     /// The canonical frame address.
     Cfa,
+    /// The CFA plus this number of lengths of predicates, which is not 0 (AArch64).
+    Scalable(i16),
     /// SP when a signal handler has returned.
     SignalFrame,
     /// The result of the instruction here, which rounded an address down.
@@ -82,6 +84,23 @@ impl AbstractValue {
         }
     }
 
+    /// The abstract sum of the value and a number of lengths of predicates.
+    pub(super) fn plus_predicates(self, number: i16) -> AbstractValue {
+        let AbstractValue::Address(BasedAddress { base, offset }) = self else {
+            return AbstractValue::Unknown;
+        };
+        let before = match base {
+            Base::Cfa => 0,
+            Base::Scalable(before) => before,
+            Base::SignalFrame | Base::Aligned(_) => return AbstractValue::Unknown,
+        };
+        match before.checked_add(number) {
+            None => AbstractValue::Unknown,
+            Some(0) => AbstractValue::cfa(offset),
+            Some(sum) => AbstractValue::Address(BasedAddress { base: Base::Scalable(sum), offset }),
+        }
+    }
+
     /// The highest number that it may be, if something limits it.
     pub(super) const fn most(self) -> Option<u32> {
         match self {
@@ -100,6 +119,22 @@ impl AbstractValue {
 }
 
 impl BasedAddress {
+    /// Whether the address may be the CFA.
+    pub(super) fn may_be_cfa(self) -> bool {
+        /// The bytes of the shortest predicates, and the number of their lengths: vectors have 16 to 256 bytes, in steps of 16.
+        const SHORTEST: i64 = 2;
+        const LENGTHS: i64 = 16;
+        match self.base {
+            Base::Cfa => self.offset == 0,
+            Base::Scalable(predicates) => (1..=LENGTHS).any(|multiple| {
+                i64::from(self.offset) + i64::from(predicates) * SHORTEST * multiple == 0
+            }),
+            // Nothing that the caller knows is in the frame of a signal.
+            Base::SignalFrame => false,
+            Base::Aligned(_) => true,
+        }
+    }
+
     pub(super) fn plus(self, bytes: i64) -> Option<BasedAddress> {
         let offset = i64::from(self.offset).checked_add(bytes)?;
         Some(BasedAddress { offset: i32::try_from(offset).ok()?, ..self })

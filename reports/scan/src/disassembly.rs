@@ -1,6 +1,8 @@
 //! Machine code as text, for AMD64 (in the AT&T syntax of GNU tools) and AArch64. There is no text for other
 //! machines.
 
+mod aarch64;
+
 use sframe_record::Address;
 use sframe_record::json::hex;
 use sframe_validator::Abi;
@@ -74,31 +76,6 @@ mod amd64 {
             let bytes = code.get(start..decoder.position())?.to_vec();
             Some(Instruction { address: decoded.ip(), bytes, text })
         })
-    }
-}
-
-mod aarch64 {
-    use disarm64::{InsnDisplay, decoder};
-
-    use super::Instruction;
-
-    /// Instructions are always stored in little-endian order (Arm ARM B2.6.2).
-    pub(super) fn instructions(code: &[u8], address: u64) -> impl Iterator<Item = Instruction> {
-        code.as_chunks().0.iter().zip(0..).map_while(move |(bytes, index)| {
-            let address = address.checked_add(index * 4)?;
-            let word = u32::from_le_bytes(*bytes);
-            let decoded = decoder::decode(word).filter(|_| !is_reserved_shift(word))?;
-            let text = decoded.display_at(address).to_string();
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            Some(Instruction { address, bytes: bytes.to_vec(), text })
-        })
-    }
-
-    /// Whether this is a shift of a SIMD scalar by an immediate whose `immh`, the width of the elements, is 0. It is
-    /// reserved (Arm ARM C4.1, "Advanced SIMD scalar shift by immediate"), but decoded by disarm64 0.2, which overflows
-    /// when it computes the distance of such a shift to the left.
-    fn is_reserved_shift(word: u32) -> bool {
-        word & 0xdff8_0400 == 0x5f00_0400
     }
 }
 

@@ -2,6 +2,7 @@
 
 use disarm64_defn::{InsnClass, InsnOperandKind};
 
+use super::tags::GRANULE;
 use super::{Instruction, LR, SP, vectors};
 use crate::code::effect::{Effect, Key, NO_REGISTER, RegisterNumber, SCRATCH, place};
 
@@ -16,6 +17,7 @@ impl Instruction {
     /// The effects of an instruction after which the following one is executed.
     pub(super) fn effects(&self, effects: &mut Vec<Effect>) {
         match self.class {
+            InsnClass::ADDSUB_IMM if self.is_tagged_sum() => effects.push(self.tagged_sum()),
             InsnClass::ADDSUB_IMM => self.add_immediate(effects),
             InsnClass::ADDSUB_EXT | InsnClass::ADDSUB_SHIFT => self.add_register(effects),
             InsnClass::LOG_IMM => self.logical_immediate(effects),
@@ -39,29 +41,39 @@ impl Instruction {
                 });
             }
             InsnClass::IC_SYSTEM => self.system(effects),
+            InsnClass::LDST_UNSCALED | InsnClass::LDST_IMM9 if self.is_tag_access() => {
+                self.access_tags(effects);
+            }
             InsnClass::LDST_POS
             | InsnClass::LDST_UNSCALED
             | InsnClass::LDST_UNPRIV
             | InsnClass::LDST_IMM9 => self.access(effects),
             InsnClass::LDST_REGOFF => effects.extend(self.access_by_register()),
+            InsnClass::LDST_IMM10 => self.load_authenticated(effects),
             InsnClass::LDSTPAIR_OFF | InsnClass::LDSTPAIR_INDEXED | InsnClass::LDSTNAPAIR_OFFS => {
                 self.access_pair(effects)
             }
+            InsnClass::LDSTEXCL
+            | InsnClass::LSE_ATOMIC
+            | InsnClass::LSE128_ATOMIC
+            | InsnClass::THE
+            | InsnClass::RCPC3 => self.access_atomically(effects),
             InsnClass::ASISDLSE
             | InsnClass::ASISDLSEP
             | InsnClass::ASISDLSO
             | InsnClass::ASISDLSOP => self.access_vectors(effects),
+            InsnClass::SVE_MISC if self.is_scalable_sum() => effects.push(self.scalable_sum()),
             _ => self.other(effects),
         }
     }
 
     /// A register that an instruction writes, unless it is the zero register.
-    fn clobber(register: RegisterNumber) -> Effect {
+    pub(super) fn clobber(register: RegisterNumber) -> Effect {
         Effect::Clobber(if register == SP { 0 } else { 1 << register })
     }
 
     /// A source register; the zero register has no known value.
-    const fn source(register: RegisterNumber) -> RegisterNumber {
+    pub(super) const fn source(register: RegisterNumber) -> RegisterNumber {
         if register == SP { NO_REGISTER } else { register }
     }
 
@@ -245,6 +257,16 @@ impl Instruction {
         effects.extend((after != 0).then_some(Effect::Copy { to: rn, from: rn, plus: after }));
     }
 
+    /// `ldraa` and `ldrab` load from an authenticated address.
+    fn load_authenticated(&self, effects: &mut Vec<Effect>) {
+        let distance = (self.signed(22, 1) << 9 | self.field(12, 9).cast_signed()) * 8;
+        let rn = self.rn();
+        if self.bit(11) {
+            effects.push(Effect::Copy { to: rn, from: rn, plus: distance });
+        }
+        effects.push(Self::clobber(self.rd()));
+    }
+
     /// A load or store at a register plus another.
     fn access_by_register(&self) -> Option<Effect> {
         let (rt, is_vector, size) = (self.rd(), self.bit(26), self.field(30, 2));
@@ -272,9 +294,15 @@ impl Instruction {
     fn access_pair(&self, effects: &mut Vec<Effect>) {
         let (first, second, rn) = (self.rd(), self.register(10), self.rn());
         let (is_vector, kind) = (self.bit(26), self.field(30, 2));
-        let scale = if is_vector { 2 + kind } else { 2 + (kind >> 1) };
+        // `stgp` stores 8 bytes of each, and counts distances in tagged granules.
+        let is_tagged = !is_vector && kind == 1 && !self.bit(22);
+        let scale = match (is_vector, is_tagged) {
+            (true, _) => 2 + kind,
+            (_, true) => 3,
+            _ => 2 + (kind >> 1),
+        };
         let size = 1_i32 << scale;
-        let distance = self.signed(15, 7) * size;
+        let distance = self.signed(15, 7) * if is_tagged { GRANULE } else { size };
         let (before, offset, after) = match self.field(23, 2) {
             1 => (0, 0, distance),
             3 => (distance, 0, 0),
@@ -311,35 +339,8 @@ impl Instruction {
         effects.extend((after != 0).then_some(Effect::Copy { to: rn, from: rn, plus: after }));
     }
 
-    /// Loads and stores of several vectors: at most 64 bytes.
-    fn access_vectors(&self, effects: &mut Vec<Effect>) {
-        if !self.bit(22) {
-            effects.push(Effect::Store { from: NO_REGISTER, base: self.rn(), offset: 0, size: 64 });
-        } else {
-            self.write_vectors(effects);
-        }
-        if matches!(self.class, InsnClass::ASISDLSEP | InsnClass::ASISDLSOP) {
-            effects.push(Effect::Clobber(1 << self.rn()));
-        }
-    }
-
     /// Any instruction: what it writes is unknown.
     fn other(&self, effects: &mut Vec<Effect>) {
-        let writes_memory = matches!(
-            self.class,
-            InsnClass::LDSTEXCL
-                | InsnClass::LSE_ATOMIC
-                | InsnClass::LSE128_ATOMIC
-                | InsnClass::RCPC3
-        );
-        if writes_memory {
-            // It writes one to three registers, and perhaps its base.
-            for register in [self.rd(), self.register(10), self.rm()] {
-                effects.push(Self::clobber(register));
-            }
-            effects.push(Effect::Store { from: NO_REGISTER, base: self.rn(), offset: 0, size: 16 });
-            return;
-        }
         effects.push(Effect::Forget);
         self.write_vectors(effects);
         for operand in self.operands {

@@ -32,6 +32,9 @@ impl AbstractState {
             Effect::Copy { to, from, plus } => {
                 self.put(to, self.packed(from).plus(i64::from(plus)));
             }
+            Effect::AddPredicates { to, from, predicates } => {
+                self.set(to, self.get(from).plus_predicates(predicates));
+            }
             Effect::Constant { to, value } => self.set(to, AbstractValue::Constant(value)),
             Effect::Clobber(set) => self.clobber(set),
             Effect::Forget => self.compare(Compared::Nothing),

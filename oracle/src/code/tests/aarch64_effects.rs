@@ -321,9 +321,9 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     (
         0x0cdf_2fee,
         &[
-            Effect::Load { to: D8 + 6, base: 31, offset: 1 },
-            Effect::Load { to: D8 + 7, base: 31, offset: 1 },
-            Effect::Clobber(1 << 31),
+            Effect::Load { to: D8 + 6, base: 31, offset: 0 },
+            Effect::Load { to: D8 + 7, base: 31, offset: 8 },
+            copy(31, 31, 32),
         ],
     ),
     // fadd d8, d0, d1
@@ -343,17 +343,79 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // fcmp d8, d9
     (0x1e69_2100, &[Effect::Forget]),
     // st1 {v0.16b}, [x1]
-    (0x4c00_7020, &[store(NO_REGISTER, 1, 0, 64)]),
+    (0x4c00_7020, &[store(NO_REGISTER, 1, 0, 8), store(NO_REGISTER, 1, 8, 8)]),
     // ld1 {v0.16b}, [x1]
     (0x4c40_7020, &[]),
     // st1 {v0.16b}, [x1], #16
-    (0x4c9f_7020, &[store(NO_REGISTER, 1, 0, 64), Effect::Clobber(1 << 1)]),
+    (0x4c9f_7020, &[store(NO_REGISTER, 1, 0, 8), store(NO_REGISTER, 1, 8, 8), copy(1, 1, 16)]),
     // ld1 {v0.16b}, [x1], #16
-    (0x4cdf_7020, &[Effect::Clobber(1 << 1)]),
+    (0x4cdf_7020, &[copy(1, 1, 16)]),
+    // ld1 {v0.16b}, [x1], x2
+    (0x4cc2_7020, &[Effect::Clobber(1 << 1)]),
+    // st1 {v8.1d-v9.1d}, [sp]
+    (0x0c00_afe8, &[store(D8, 31, 0, 8), store(D8 + 1, 31, 8, 8)]),
+    // ld1 {v7.2d-v8.2d}, [sp], #32
+    (0x4cdf_afe7, &[Effect::Load { to: D8, base: 31, offset: 16 }, copy(31, 31, 32)]),
     // st1 {v0.b}[1], [x1]
-    (0x0d00_0420, &[store(NO_REGISTER, 1, 0, 64)]),
+    (0x0d00_0420, &[store(NO_REGISTER, 1, 0, 1)]),
     // ld1 {v0.b}[1], [x1], #1
-    (0x0ddf_0420, &[Effect::Clobber(1 << 1)]),
+    (0x0ddf_0420, &[copy(1, 1, 1)]),
+    // ld3 {v0.h-v2.h}[1], [x1], #6
+    (0x0ddf_6820, &[copy(1, 1, 6)]),
+    // ld2r {v0.4s-v1.4s}, [x1], #8
+    (0x4dff_c820, &[copy(1, 1, 8)]),
+    // st4 {v0.d-v3.d}[1], [x1], #32
+    (0x4dbf_a420, &[store(NO_REGISTER, 1, 0, 32), copy(1, 1, 32)]),
+    // addg sp, sp, #0x20, #0x0
+    (0x9182_03ff, &[copy(31, 31, 32)]),
+    // subg x0, x1, #0x3f0, #0x0
+    (0xd1bf_0020, &[copy(0, 1, -1008)]),
+    // addg x0, sp, #0x0, #0xf
+    (0x9180_3fe0, &[Effect::Clobber(1 << 0)]),
+    // stg x0, [x1], #16
+    (0xd920_1420, &[copy(1, 1, 16)]),
+    // st2g sp, [sp], #32
+    (0xd9a0_27ff, &[copy(31, 31, 32)]),
+    // stg x0, [x1, #-32]
+    (0xd93f_e820, &[]),
+    // stz2g x3, [x4]
+    (0xd9e0_0883, &[store(NO_REGISTER, 4, 0, 32)]),
+    // stzg x0, [x1, #16]
+    (0xd960_1820, &[store(NO_REGISTER, 1, 16, 16)]),
+    // ldg x0, [x1, #16]
+    (0xd960_1020, &[Effect::Clobber(1 << 0)]),
+    // stgp x29, x30, [sp, #-32]!
+    (0x69bf_7bfd, &[copy(31, 31, -32), store(29, 31, 0, 8), store(30, 31, 8, 8)]),
+    // ldraa x0, [sp, #8]!
+    (0xf820_1fe0, &[copy(31, 31, 8), Effect::Clobber(1 << 0)]),
+    // ldrab x0, [x1, #-8]!
+    (0xf8ff_fc20, &[copy(1, 1, -8), Effect::Clobber(1 << 0)]),
+    // addvl sp, sp, #-2
+    (0x043f_57df, &[Effect::AddPredicates { to: 31, from: 31, predicates: -16 }]),
+    // addpl x29, sp, #31
+    (0x047f_53fd, &[Effect::AddPredicates { to: 29, from: 31, predicates: 31 }]),
+    // rdvl x9, #1
+    (0x04bf_5029, &[Effect::Forget, Effect::Clobber(1 << 9)]),
+    // stilp x29, x30, [sp, #-16]!
+    (0xd91e_0bfd, &[copy(31, 31, -16), store(29, 31, 0, 8), store(30, 31, 8, 8)]),
+    // ldiapp w0, w1, [sp], #8
+    (0x9941_0be0, &[Effect::Clobber(1 << 0), Effect::Clobber(1 << 1), copy(31, 31, 8)]),
+    // stilp x29, x30, [sp]
+    (0xd91e_1bfd, &[store(29, 31, 0, 8), store(30, 31, 8, 8)]),
+    // stlr w0, [sp, #-4]!
+    (0x9980_0be0, &[copy(31, 31, -4), store(NO_REGISTER, 31, 0, 4)]),
+    // ldumax x0, x1, [sp]
+    (0xf820_63e1, &[Effect::Clobber(1 << 1), store(NO_REGISTER, 31, 0, 8)]),
+    // cas w2, w3, [x1]
+    (0x88a2_7c23, &[Effect::Clobber(1 << 2), store(NO_REGISTER, 1, 0, 4)]),
+    // casp x0, x1, x2, x3, [sp]
+    (0x4820_7fe2, &[Effect::Clobber(0b11), store(NO_REGISTER, 31, 0, 16)]),
+    // stxr w0, x1, [sp]
+    (0xc800_7fe1, &[Effect::Clobber(1 << 0), store(NO_REGISTER, 31, 0, 8)]),
+    // stlr x30, [sp]
+    (0xc89f_fffe, &[store(NO_REGISTER, 31, 0, 8)]),
+    // ldaxp x0, x1, [sp]
+    (0xc87f_87e0, &[Effect::Clobber(0b11), store(NO_REGISTER, 31, 0, 16)]),
     // mul x1, x2, x3
     (0x9b03_7c41, &[Effect::Forget, Effect::Clobber(1 << 1)]),
     // fmov x1, d0

@@ -27,6 +27,7 @@ const DISTANCE: u64 = 9;
 const LIMITED_DISTANCE: u64 = 10;
 const OVERWRITTEN: u64 = 11;
 const FROM_SIGNAL_FRAME: u64 = 12;
+const FROM_SCALABLE: u64 = 13;
 
 impl PackedValue {
     pub(in crate::code) const UNKNOWN: PackedValue = PackedValue(UNKNOWN);
@@ -45,14 +46,17 @@ impl PackedValue {
             FROM_CFA => {
                 Some(BasedAddress { base: Base::Cfa, offset: (self.0.cast_signed() >> 32) as i32 })
             }
-            FROM_ALIGNED | FROM_SIGNAL_FRAME => AbstractValue::from(self).address(),
+            FROM_ALIGNED | FROM_SIGNAL_FRAME | FROM_SCALABLE => AbstractValue::from(self).address(),
             _ => None,
         }
     }
 
     /// Whether the value belongs to the caller, or leads to it: such values matter in a stack slot.
     pub(in crate::code) const fn is_worth_saving(self) -> bool {
-        matches!(self.0 & KIND_MASK, ENTRY | SIGNED | FROM_CFA | FROM_ALIGNED | FROM_SIGNAL_FRAME)
+        matches!(
+            self.0 & KIND_MASK,
+            ENTRY | SIGNED | FROM_CFA | FROM_ALIGNED | FROM_SIGNAL_FRAME | FROM_SCALABLE
+        )
     }
 
     /// Whether the value is that of a register at the entry, or certainly not: code that is not known may change that.
@@ -89,7 +93,7 @@ impl PackedValue {
     /// The distance in bytes from another address, if both are relative to the same base.
     pub(in crate::code) const fn distance_from(self, other: PackedValue) -> Option<i64> {
         let bits = match self.0 & KIND_MASK {
-            FROM_CFA | FROM_SIGNAL_FRAME => 32,
+            FROM_CFA | FROM_SIGNAL_FRAME | FROM_SCALABLE => 32,
             FROM_ALIGNED => 24,
             _ => return None,
         };
@@ -153,6 +157,10 @@ impl From<AbstractValue> for PackedValue {
             AbstractValue::Address(BasedAddress { base: Base::SignalFrame, offset }) => {
                 PackedValue::signed(FROM_SIGNAL_FRAME, offset.into(), 32, 0)
             }
+            AbstractValue::Address(BasedAddress { base: Base::Scalable(number), offset }) => {
+                let number = number.cast_unsigned().into();
+                PackedValue::signed(FROM_SCALABLE, offset.into(), 32, number)
+            }
             AbstractValue::Address(BasedAddress { base: Base::Aligned(place), offset }) => {
                 PackedValue::signed(FROM_ALIGNED, offset.into(), 24, place.into())
             }
@@ -183,6 +191,10 @@ impl From<PackedValue> for AbstractValue {
                 base: Base::SignalFrame,
                 offset: signed(32) as i32,
             }),
+            FROM_SCALABLE => {
+                let base = Base::Scalable((content as u16).cast_signed());
+                AbstractValue::Address(BasedAddress { base, offset: signed(32) as i32 })
+            }
             FROM_ALIGNED => {
                 let base = Base::Aligned(content as u32);
                 AbstractValue::Address(BasedAddress { base, offset: signed(24) as i32 })
@@ -202,6 +214,9 @@ mod tests {
     fn values_that_fit_are_preserved() {
         let aligned = |place, offset| {
             AbstractValue::Address(BasedAddress { base: Base::Aligned(place), offset })
+        };
+        let scalable = |number, offset| {
+            AbstractValue::Address(BasedAddress { base: Base::Scalable(number), offset })
         };
         let values = [
             AbstractValue::Unknown,
@@ -224,6 +239,9 @@ mod tests {
             aligned(0, (1 << 23) - 1),
             aligned(u32::MAX, -1 << 23),
             AbstractValue::Address(BasedAddress { base: Base::SignalFrame, offset: i32::MIN }),
+            scalable(i16::MIN, i32::MAX),
+            scalable(-16, i32::MIN),
+            scalable(i16::MAX, 0),
             AbstractValue::Element(u32::MAX),
             AbstractValue::Target(u32::MAX),
         ];
