@@ -146,6 +146,17 @@ impl CrossReferences {
         function.is_some_and(|it| self.to_function(image, it).is_jump_target(address))
     }
 
+    /// Whether control comes to the start of a function from the end of the one before it.
+    pub(super) fn is_fallen_into(&self, image: &Image<'_>, function: usize) -> bool {
+        let functions = image.functions();
+        function.checked_sub(1).is_some_and(|before| {
+            let end = functions.get(before).map(|range| (range.start.section, range.end));
+            let start = functions.get(function).map(|range| range.start);
+            end == start.map(|start| (start.section, start.address))
+                && scan::falls_through(image, self.machine, before)
+        })
+    }
+
     /// The functions with jumps into another.
     pub(super) fn sources(&self, image: &Image<'_>, function: usize) -> Vec<usize> {
         self.to_function(image, function).sources(function)

@@ -13,12 +13,13 @@ mod round;
 mod way;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use sframe_validator::Abi;
 
 use super::block::Block;
 use super::context::{Entry, FileContext, Fragment};
-use super::effect::{Condition, Decoder, RegisterSet};
+use super::effect::{Condition, ControlFlow, Decoder, RegisterSet};
 use super::graph::ControlFlowGraph;
 use super::judgement::FramePart;
 use super::jump_table::JumpTables;
@@ -47,6 +48,8 @@ pub(super) struct Analysis<'c> {
     tail_calls: BTreeSet<u64>,
     /// The kept registers that hold their entry values wherever the function is left, if it is known to be.
     restored: Option<RegisterSet>,
+    /// The function is left with another SP than it was entered with.
+    leaves_on_other_stack: bool,
     /// The targets of some jump are unknown: code that is not in the graph may enter any block.
     is_open: bool,
     /// The first indirect jump whose targets are not known, or that is taken for a tail call.
@@ -123,6 +126,7 @@ impl<'c> Analysis<'c> {
             if undecoded.is_empty() && fragments.is_empty() && !is_refuted {
                 if progress.unknown_jumps.is_empty() || analysis.is_open {
                     (analysis.order, analysis.failure) = analysis.reached(&progress);
+                    analysis.settle_stack();
                     break;
                 }
                 analysis.is_open = true;
@@ -154,6 +158,7 @@ impl<'c> Analysis<'c> {
             blocks,
             tail_calls: BTreeSet::new(),
             restored: None,
+            leaves_on_other_stack: false,
             is_open: false,
             first_unknown_jump: None,
             failure: Unproven::LimitReached,
@@ -219,6 +224,22 @@ impl<'c> Analysis<'c> {
     fn leave(&mut self, state: &AbstractState) {
         let restored = state.restored();
         self.restored = Some(self.restored.map_or(restored, |known| known.and(restored)));
+        self.leaves_on_other_stack |= !state.is_on_entry_stack();
+    }
+
+    /// Notes in the states of all blocks whether the function returns on the stack on which it was entered.
+    fn settle_stack(&mut self) {
+        if self.restored.is_some() && !self.leaves_on_other_stack && !self.is_open {
+            let blocks = self.blocks.iter_mut().flatten();
+            blocks.for_each(|block| block.state.returns_to_own_stack = true);
+        }
+    }
+
+    /// Whether a return instruction in a range of addresses is reached.
+    pub(super) fn returns_from(&self, range: &Range<u64>) -> bool {
+        let blocks = self.order.iter().filter(|(start, _)| range.contains(start));
+        let mut steps = blocks.flat_map(|(_, block)| self.steps_of(*block));
+        steps.any(|(_, step)| step.next == ControlFlow::Return)
     }
 
     /// Whether an address is in the function.

@@ -42,6 +42,12 @@ impl Judgement {
         Judgement { cfa: of(self.cfa), ra: of(self.ra), fp: of(self.fp) }
     }
 
+    /// The judgement if nothing is proven.
+    fn without_proof(self) -> Judgement {
+        let of = |truth| if truth == Truth::Proven { Truth::Unknown } else { truth };
+        Judgement { cfa: of(self.cfa), ra: of(self.ra), fp: of(self.fp) }
+    }
+
     /// The truth of the row as a whole: refuted if a part is, proven if all parts are.
     #[must_use]
     pub fn whole(&self) -> Truth {
@@ -258,13 +264,14 @@ impl KnownFacts<'_> {
         };
         let ra = self.recovered(self.abi.ra(), frame.ra, distance);
         let fp = self.recovered(self.abi.fp(), frame.fp, distance);
-        Judgement {
-            cfa: match own_cfa {
-                AbstractValue::CFA => Truth::Proven,
-                AbstractValue::Address(place) if !place.may_be_cfa() => Truth::Refuted,
-                _ if self.is_from_caller(frame.cfa) => Truth::Refuted,
-                _ => Truth::Unknown,
-            },
+        let cfa = match own_cfa {
+            AbstractValue::CFA => Truth::Proven,
+            AbstractValue::Address(place) if !self.may_be_cfa(place) => Truth::Refuted,
+            _ if self.is_from_caller(frame.cfa) => Truth::Refuted,
+            _ => Truth::Unknown,
+        };
+        let judgement = Judgement {
+            cfa,
             ra: match ra {
                 Recovered::Value(AbstractValue::Signed(_)) => truth(frame.ra_signed),
                 Recovered::Value(AbstractValue::Entry(found)) if found == number(self.abi.ra()) => {
@@ -278,6 +285,11 @@ impl KnownFacts<'_> {
                 }
                 other => other.truth(),
             },
+        };
+        // In a frame whose CFA is not known, registers and slots may be those of another one.
+        match cfa {
+            Truth::Unknown => judgement.without_proof(),
+            _ => judgement,
         }
     }
 
@@ -326,6 +338,14 @@ impl KnownFacts<'_> {
             }
             Recovery::Expression(_) => true,
             _ => false,
+        }
+    }
+
+    /// Whether an address may be the CFA.
+    fn may_be_cfa(&self, place: BasedAddress) -> bool {
+        match place.base {
+            Base::OtherStack(_) => !self.state.returns_to_own_stack,
+            _ => place.may_be_cfa(),
         }
     }
 

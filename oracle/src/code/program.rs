@@ -173,14 +173,19 @@ impl<'e> Program<'e> {
         let start = range.start;
         let address = self.image.flat(start);
         let evidence = self.evidence(index);
-        let callers = self.callers(index, workspace);
+        let mut callers = self.callers(index, workspace);
+        if evidence == EntryEvidence::None {
+            callers.analyses.extend(self.before(index, workspace));
+        }
         let is_function = match evidence {
             EntryEvidence::Strong => true,
             EntryEvidence::Weak => {
                 callers.is_tail_called
                     || callers.analyses.is_empty() && !self.is_jump_target(address)
             }
-            EntryEvidence::None => callers.is_tail_called || self.is_unused(index),
+            EntryEvidence::None => {
+                callers.is_tail_called || callers.analyses.is_empty() && self.is_unused(index)
+            }
         };
         let is_understood = evidence == EntryEvidence::Strong
             || callers.are_all_known
@@ -303,6 +308,30 @@ impl<'e> Program<'e> {
             }
         }
         callers
+    }
+
+    /// The analysis of the function from whose end control comes to a fragment, to which no jump leads. Where CFI says that it is
+    /// entered by a call, control must return from there: compilers leave out what comes after an instruction that is never executed.
+    fn before(&self, index: usize, workspace: &mut Workspace<'e>) -> Option<Analysis<'e>> {
+        let source = index.checked_sub(1)?;
+        let is_alone = self.references.sources(&self.image, index).is_empty();
+        if !is_alone
+            || self.is_fragment(source)
+            || !self.references.is_fallen_into(&self.image, index)
+        {
+            return None;
+        }
+        let start = self.functions().get(index)?.start;
+        let range = self.image.fragment(index)?;
+        let range = range.start..range.start.saturating_add(range.code.len() as u64);
+        let analysis = self.analysis(source, true, workspace)?;
+        if analysis.contains(range.start)
+            && (!self.image.starts_as_called(start) || analysis.returns_from(&range))
+        {
+            return Some(analysis);
+        }
+        workspace.free(analysis);
+        None
     }
 
     /// Whether a function that is not a fragment of another has a tail call to a function, or a chain of tail calls leads from one to it.

@@ -79,7 +79,9 @@ impl UnknownStores {
     fn with_bytes(self, place: BasedAddress, end: i32) -> UnknownStores {
         let stored = match place.base {
             Base::Cfa => (self.stored.0.min(place.offset), self.stored.1.max(end)),
-            Base::Aligned(_) | Base::SignalFrame | Base::Scalable(_) => self.stored,
+            Base::Aligned(_) | Base::SignalFrame | Base::OtherStack(_) | Base::Scalable(_) => {
+                self.stored
+            }
         };
         UnknownStores { stored, ..self }
     }

@@ -41,6 +41,8 @@ pub(super) struct AbstractState {
     /// A row that this contradicts may be right. A call within the function leads here: CFI may describe the frame of that
     /// call, or the one that it was made in. Or a trap is here after a call: compilers put one where a call does not return.
     pub(super) doubt: Option<Unproven>,
+    /// Where the function is left, SP is what it was at the entry. What else it is set to is another stack then.
+    pub(super) returns_to_own_stack: bool,
     /// The last system call does not return: no instruction follows.
     pub(super) has_ended: bool,
     pub(super) stack: AbstractStack,
@@ -105,6 +107,7 @@ impl AbstractState {
             overwritten,
             written,
             doubt: None,
+            returns_to_own_stack: false,
             has_ended: false,
             stack,
             compared,
@@ -170,6 +173,7 @@ impl AbstractState {
     /// Overwrites a register. Of kept ones it stays known that they hold something else than their entry values.
     #[inline]
     fn put(&mut self, register: RegisterNumber, value: PackedValue) {
+        let value = if register == self.sp { as_stack(value) } else { value };
         let this = RegisterSet::of(register);
         if self.kept.meet(this) {
             if self.is_own(register, value) {
@@ -323,6 +327,7 @@ impl AbstractState {
             self.compare(Compared::Nothing);
             changed = true;
         }
+        self.returns_to_own_stack &= other.returns_to_own_stack;
         changed |= other.doubt > self.doubt;
         self.doubt = self.doubt.max(other.doubt);
         changed
@@ -336,6 +341,11 @@ impl AbstractState {
             _ => true,
         };
         self.sp() == self.entry_sp && self.get(fp) == AbstractValue::Entry(fp) && ra_is_kept
+    }
+
+    /// Whether SP is what it was at the entry.
+    pub(super) fn is_on_entry_stack(&self) -> bool {
+        self.sp() == self.entry_sp
     }
 
     /// Whether the state may be that at the function's entry: registers of which nothing is known may be unchanged.
@@ -428,5 +438,16 @@ impl AbstractState {
             (Some(a), Some(b)) => a.base == b.base && a.offset != b.offset,
             _ => false,
         }
+    }
+}
+
+/// A value to which SP is set: one of the caller's is the address of a stack.
+fn as_stack(value: PackedValue) -> PackedValue {
+    match value.into() {
+        AbstractValue::Entry(register) => {
+            let base = Base::OtherStack(register);
+            AbstractValue::Address(BasedAddress { base, offset: 0 }).into()
+        }
+        _ => value,
     }
 }

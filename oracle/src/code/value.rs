@@ -60,6 +60,8 @@ pub(super) enum Base {
     Scalable(i16),
     /// SP when a signal handler has returned.
     SignalFrame,
+    /// The value that a register had at the entry, to which SP was set: another stack, or another frame.
+    OtherStack(RegisterNumber),
     /// The result of the instruction here, which rounded an address down.
     Aligned(u32),
 }
@@ -92,7 +94,9 @@ impl AbstractValue {
         let before = match base {
             Base::Cfa => 0,
             Base::Scalable(before) => before,
-            Base::SignalFrame | Base::Aligned(_) => return AbstractValue::Unknown,
+            Base::SignalFrame | Base::OtherStack(_) | Base::Aligned(_) => {
+                return AbstractValue::Unknown;
+            }
         };
         match before.checked_add(number) {
             None => AbstractValue::Unknown,
@@ -131,7 +135,7 @@ impl BasedAddress {
             }),
             // Nothing that the caller knows is in the frame of a signal.
             Base::SignalFrame => false,
-            Base::Aligned(_) => true,
+            Base::Aligned(_) | Base::OtherStack(_) => true,
         }
     }
 

@@ -60,8 +60,9 @@ impl Index {
         machine: Machine,
         entries: &[CodeAddress],
     ) -> Index {
-        let groups =
-            groups.into_par_iter().map(|numbers| machine.decode(Functions { image, numbers }));
+        let groups = groups
+            .into_par_iter()
+            .map(|numbers| machine.decode(Functions { machine, image, numbers }));
         let mut all = Index { called: entries.to_vec(), ..Index::default() };
         let mut candidates = Vec::new();
         for mut group in groups.collect::<Vec<Found>>() {

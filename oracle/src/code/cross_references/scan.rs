@@ -9,6 +9,7 @@ use super::super::context::Fragment;
 use super::super::effect::{ControlFlow, Decoder};
 use super::super::image::Image;
 use super::super::machine::{Machine, WithDecoder};
+use super::super::padding::Paddings;
 use super::super::recent_addresses::RecentAddresses;
 use super::super::relocation::RelocationTarget;
 use super::no_return::Candidate;
@@ -18,6 +19,7 @@ const MAX_EXITS: usize = 8;
 
 /// Some of a file's functions, to be examined by a thread.
 pub(super) struct Functions<'i, 'e> {
+    pub(super) machine: Machine,
     pub(super) image: &'i Image<'e>,
     pub(super) numbers: Range<usize>,
 }
@@ -45,7 +47,8 @@ impl<'e> WithDecoder<'e> for Functions<'_, 'e> {
         let mut found = Found::default();
         let mut recent = [RecentAddresses::none(), RecentAddresses::none()];
         for number in self.numbers {
-            let candidate = found.function(self.image, number, decoder, &mut recent);
+            let function = (self.machine, self.image, number);
+            let candidate = found.function(function, decoder, &mut recent);
             found.candidates.extend(candidate);
         }
         found.called.sort_unstable();
@@ -58,10 +61,61 @@ impl<'e> WithDecoder<'e> for Functions<'_, 'e> {
     }
 }
 
+/// Whether control goes on after the last instruction of a function, in the next one.
+pub(super) fn falls_through(image: &Image<'_>, machine: Machine, function: usize) -> bool {
+    next_function(image, function).is_some()
+        && machine
+            .decode(LastInstructions { image, function })
+            .is_some_and(|tail| tail.falls_through(machine))
+}
+
+/// The end of a function, if another one starts there.
+fn next_function(image: &Image<'_>, function: usize) -> Option<CodeAddress> {
+    let range = image.functions().get(function)?;
+    let end = CodeAddress { address: range.end, ..range.start };
+    image.starts_at(end).then_some(end)
+}
+
+/// The last instructions of a function, to be examined.
+struct LastInstructions<'i, 'e> {
+    image: &'i Image<'e>,
+    function: usize,
+}
+
+impl<'e> WithDecoder<'e> for LastInstructions<'_, 'e> {
+    type Output = Option<Tail<'e>>;
+
+    fn run(self, decoder: &mut impl Decoder<'e>) -> Option<Tail<'e>> {
+        let LastInstructions { image, function } = self;
+        let fragment = image.fragment(function)?;
+        let section = image.functions().get(function)?.start.section;
+        Some(instructions(image, &fragment, section, decoder, |_| {}))
+    }
+}
+
+/// The end of a function's code: the instructions after the last one that is a jump or a call, or traps.
+struct Tail<'e> {
+    code: &'e [u8],
+    is_all_code: bool,
+    is_decoded: bool,
+}
+
+impl Tail<'_> {
+    /// Whether control comes to its end: it is neither empty nor padding, nor data.
+    fn falls_through(&self, machine: Machine) -> bool {
+        let is_padding = || {
+            let mut paddings = Paddings::new(self.is_all_code);
+            machine.search_padding(self.code, &mut paddings);
+            paddings.found().first() == Some(&(0..self.code.len()))
+        };
+        self.is_decoded && !self.code.is_empty() && !is_padding()
+    }
+}
+
 /// A function by its number, if it may never return.
 pub(super) fn candidate(image: &Image<'_>, machine: Machine, function: usize) -> Option<Candidate> {
     let numbers = function..function.saturating_add(1);
-    machine.decode(Functions { image, numbers }).candidates.pop()
+    machine.decode(Functions { machine, image, numbers }).candidates.pop()
 }
 
 /// Jumps from functions into landing pads in other functions.
@@ -107,14 +161,13 @@ impl Found {
     /// recently is not added again.
     fn function<'e>(
         &mut self,
-        image: &Image<'e>,
-        index: usize,
+        (machine, image, index): (Machine, &Image<'e>, usize),
         decoder: &mut impl Decoder<'e>,
         [called, referenced]: &mut [RecentAddresses; 2],
     ) -> Option<Candidate> {
         let (fragment, start) = self.landing_pads(image, index)?;
         let mut candidate = Some(Candidate { start, exits: Vec::new() });
-        instructions(image, &fragment, start.section, decoder, |reference| {
+        let tail = instructions(image, &fragment, start.section, decoder, |reference| {
             match reference {
                 CrossReference::Address(address) => {
                     if referenced.is_new(CodeAddress::absolute(address)) {
@@ -144,6 +197,11 @@ impl Found {
                 candidate = None;
             }
         });
+        if let Some(candidate) = candidate.as_mut()
+            && let Some(next) = next_function(image, index).filter(|_| tail.falls_through(machine))
+        {
+            candidate.exits.push(next);
+        }
         candidate
     }
 
@@ -166,21 +224,22 @@ enum CrossReference {
     Exit,
 }
 
-/// Passes the cross references of a function's instructions, from its start to its end, to `visit`.
+/// Passes the cross references of a function's instructions, from its start to its end, to `visit`. Returns the tail.
 fn instructions<'e>(
     image: &Image<'_>,
     fragment: &Fragment<'e>,
     section: u32,
     decoder: &mut impl Decoder<'e>,
     mut visit: impl FnMut(CrossReference),
-) {
+) -> Tail<'e> {
     let relocations = image.relocations();
     let here = |address| CodeAddress { section, address };
     let mut place = image.place(fragment.start);
-    let mut offset = 0;
+    let (mut offset, mut tail, mut is_decoded) = (0, 0, true);
     while offset < fragment.code.len() {
         let Some(preview) = decoder.preview(fragment.code, offset, place.address) else {
             // Bytes that are no instruction may be data in code.
+            is_decoded = false;
             offset += 1;
             place.address = place.address.wrapping_add(1);
             continue;
@@ -196,6 +255,9 @@ fn instructions<'e>(
             visit(CrossReference::Jump(to));
         }
         if preview.next != ControlFlow::Following {
+            if !matches!(preview.next, ControlFlow::Branch(..)) {
+                (tail, is_decoded) = (offset, true);
+            }
             let is_no_return = |pointer: u64| image.no_return_imports().has_pointer(pointer);
             let reference = match (preview.next, relocations.target(place, preview.length)) {
                 (ControlFlow::Call(target), None) => {
@@ -227,4 +289,6 @@ fn instructions<'e>(
         }
         place.address = end;
     }
+    let code = fragment.code.get(tail..).unwrap_or_default();
+    Tail { code, is_all_code: tail == 0, is_decoded }
 }

@@ -107,6 +107,7 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
         self.progress.indirect_tail_calls.clear();
         self.progress.has_unusual_entry = false;
         self.analysis.restored = None;
+        self.analysis.leaves_on_other_stack = false;
         for Entry { address, kind } in self.progress.entries.clone() {
             let graph = &self.analysis.graph;
             let step = graph.step_at(address).and_then(|step| graph.step(step));

@@ -1,7 +1,7 @@
 //! Abstract values in 8 bytes.
 
 use super::{AbstractValue, Base, BasedAddress, ScaledIndex};
-use crate::code::effect::Key;
+use crate::code::effect::{Key, RegisterNumber};
 
 /// A [`AbstractValue`] in 8 bytes: states are copied and compared for each block, and consist of values.
 ///
@@ -28,6 +28,7 @@ const LIMITED_DISTANCE: u64 = 10;
 const OVERWRITTEN: u64 = 11;
 const FROM_SIGNAL_FRAME: u64 = 12;
 const FROM_SCALABLE: u64 = 13;
+const FROM_OTHER_STACK: u64 = 14;
 
 impl PackedValue {
     pub(in crate::code) const UNKNOWN: PackedValue = PackedValue(UNKNOWN);
@@ -46,7 +47,9 @@ impl PackedValue {
             FROM_CFA => {
                 Some(BasedAddress { base: Base::Cfa, offset: (self.0.cast_signed() >> 32) as i32 })
             }
-            FROM_ALIGNED | FROM_SIGNAL_FRAME | FROM_SCALABLE => AbstractValue::from(self).address(),
+            FROM_ALIGNED | FROM_SIGNAL_FRAME | FROM_SCALABLE | FROM_OTHER_STACK => {
+                AbstractValue::from(self).address()
+            }
             _ => None,
         }
     }
@@ -55,7 +58,13 @@ impl PackedValue {
     pub(in crate::code) const fn is_worth_saving(self) -> bool {
         matches!(
             self.0 & KIND_MASK,
-            ENTRY | SIGNED | FROM_CFA | FROM_ALIGNED | FROM_SIGNAL_FRAME | FROM_SCALABLE
+            ENTRY
+                | SIGNED
+                | FROM_CFA
+                | FROM_ALIGNED
+                | FROM_SIGNAL_FRAME
+                | FROM_SCALABLE
+                | FROM_OTHER_STACK
         )
     }
 
@@ -93,7 +102,7 @@ impl PackedValue {
     /// The distance in bytes from another address, if both are relative to the same base.
     pub(in crate::code) const fn distance_from(self, other: PackedValue) -> Option<i64> {
         let bits = match self.0 & KIND_MASK {
-            FROM_CFA | FROM_SIGNAL_FRAME | FROM_SCALABLE => 32,
+            FROM_CFA | FROM_SIGNAL_FRAME | FROM_SCALABLE | FROM_OTHER_STACK => 32,
             FROM_ALIGNED => 24,
             _ => return None,
         };
@@ -161,6 +170,9 @@ impl From<AbstractValue> for PackedValue {
                 let number = number.cast_unsigned().into();
                 PackedValue::signed(FROM_SCALABLE, offset.into(), 32, number)
             }
+            AbstractValue::Address(BasedAddress { base: Base::OtherStack(from), offset }) => {
+                PackedValue::signed(FROM_OTHER_STACK, offset.into(), 32, from.into())
+            }
             AbstractValue::Address(BasedAddress { base: Base::Aligned(place), offset }) => {
                 PackedValue::signed(FROM_ALIGNED, offset.into(), 24, place.into())
             }
@@ -193,6 +205,10 @@ impl From<PackedValue> for AbstractValue {
             }),
             FROM_SCALABLE => {
                 let base = Base::Scalable((content as u16).cast_signed());
+                AbstractValue::Address(BasedAddress { base, offset: signed(32) as i32 })
+            }
+            FROM_OTHER_STACK => {
+                let base = Base::OtherStack(content as RegisterNumber);
                 AbstractValue::Address(BasedAddress { base, offset: signed(32) as i32 })
             }
             FROM_ALIGNED => {
@@ -242,6 +258,8 @@ mod tests {
             scalable(i16::MIN, i32::MAX),
             scalable(-16, i32::MIN),
             scalable(i16::MAX, 0),
+            AbstractValue::Address(BasedAddress { base: Base::OtherStack(0), offset: -8 }),
+            AbstractValue::Address(BasedAddress { base: Base::OtherStack(31), offset: i32::MIN }),
             AbstractValue::Element(u32::MAX),
             AbstractValue::Target(u32::MAX),
         ];
