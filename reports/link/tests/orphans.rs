@@ -40,3 +40,29 @@ fn sections_of_the_old_type_are_appended() {
         assert_eq!(prediction.messages, [""; 0], "{release}");
     }
 }
+
+/// A section without bytes is left out, unless sections are not laid out (`-r`).
+#[test]
+fn empty_sections_remain_in_relocatable_output_alone() {
+    let folder = folder!("empty-orphans");
+    let Some(tools) = tools::toolchain("2.47.50") else { return };
+    let (script, source, object) =
+        (folder.join("script.lds"), folder.join("empty.s"), folder.join("empty.o"));
+    fs::write(&script, "SECTIONS { .text : { *(.text) } }\n").expect("written");
+    fs::write(&source, "nop\n.section .sframe,\"a\",@0x6ffffff4\n").expect("written");
+    let status = Command::new(tools.join("as")).arg(&source).arg("-o").arg(&object).status();
+    assert!(status.expect("the assembler runs").success());
+    for (output, remains) in [("-shared", false), ("-static", false), ("-r", true)] {
+        let arguments: Vec<OsString> =
+            vec![output.into(), "-T".into(), script.clone().into(), object.clone().into()];
+        let out = folder.join("out");
+        let status =
+            Command::new(tools.join("ld.bfd")).args(&arguments).arg("-o").arg(&out).status();
+        assert!(status.expect("the linker runs").success(), "{output}");
+        let listed = Command::new(tools.join("readelf")).arg("-SW").arg(&out).output();
+        let listed = String::from_utf8_lossy(&listed.expect("it runs").stdout).into_owned();
+        assert_eq!(listed.contains(" .sframe "), remains, "{output}: {listed}");
+        let prediction = Audit::of_inputs(Linker::Ld247, &arguments).prediction;
+        assert_eq!(prediction.sections.len(), usize::from(remains), "{output}");
+    }
+}

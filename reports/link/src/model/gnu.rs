@@ -62,8 +62,10 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
         return Prediction { notes, ..Prediction::default() };
     }
     if link.sections().next().is_none() {
-        // An empty section of an input remains.
-        let empty = (!old && link.all_sections().next().is_some()).then_some(EMPTY);
+        // An empty section of an input remains, if a script names it or sections are not laid out.
+        let is_kept = !options.script_orphans || link.is_relocatable();
+        let remains = !old && is_kept && link.all_sections().next().is_some();
+        let empty = remains.then_some(EMPTY);
         return Prediction { sections: empty.into_iter().collect(), ..link.without() };
     }
     if options.discard_sframe && !old {
