@@ -74,7 +74,7 @@ fn function_features(plan: &Plan, function: &FunctionPlan) -> BTreeSet<String> {
             Cfa::RegisterOffset { .. } => "register",
             Cfa::Dereference { .. } => "loaded",
             Cfa::Undefined => "undefined",
-            Cfa::Expression(_) => panic!("no encoding"),
+            Cfa::DereferencePlus { .. } | Cfa::Expression(_) => panic!("no encoding"),
         };
         let scope = format!("V{} {} {kind}", plan.version.number(), plan.abi);
         found.insert(format!("{scope} CFA {cfa}"));

@@ -65,7 +65,9 @@ fn row(plan: &Plan, function: &FunctionPlan, frame: Frame) -> String {
         Cfa::Dereference { register: base, offset } => {
             format!("({}{offset:+})", register(abi, base))
         }
-        Cfa::Expression(_) | Cfa::Undefined => return "RAundefined".to_owned(),
+        Cfa::DereferencePlus { .. } | Cfa::Expression(_) | Cfa::Undefined => {
+            return "RAundefined".to_owned();
+        }
     };
     let (unruled, name) = match abi {
         Abi::Amd64 => (Recovery::AtCfa(-8), "f"),

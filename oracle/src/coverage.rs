@@ -182,7 +182,7 @@ fn has_words(frame: &Frame, abi: Abi) -> bool {
             Abi::S390x => is_word(offset.saturating_sub(S390X_CFA_ADJUSTMENT) / S390X_CFA_FACTOR),
             Abi::Amd64 | Abi::Aarch64Big | Abi::Aarch64Little => is_word(offset),
         },
-        Cfa::Expression(_) | Cfa::Undefined => true,
+        Cfa::DereferencePlus { .. } | Cfa::Expression(_) | Cfa::Undefined => true,
     };
     cfa && rule(frame.ra) && rule(frame.fp)
 }
@@ -198,7 +198,9 @@ fn of_frame(frame: &Frame, version: Version, abi: Abi) -> Option<Cause> {
         }
         // observed: GNU as 2.47.50 writes a loaded CFA based on FP, and none based on SP.
         Cfa::Dereference { register, .. } if flexible && register == abi.fp() => None,
-        Cfa::Dereference { .. } | Cfa::Expression(_) => Some(Cause::CfaExpression),
+        Cfa::Dereference { .. } | Cfa::DereferencePlus { .. } | Cfa::Expression(_) => {
+            Some(Cause::CfaExpression)
+        }
         Cfa::Undefined => Some(Cause::NoInitialRules),
     };
     let rule = |rule, expression| match rule {

@@ -207,7 +207,7 @@ impl<'a> RowsContext<'a> {
                 Cfa::RegisterOffset { register, .. } => {
                     register == abi.sp() || register == abi.fp()
                 }
-                Cfa::Dereference { .. } | Cfa::Expression(_) => false,
+                Cfa::Dereference { .. } | Cfa::DereferencePlus { .. } | Cfa::Expression(_) => false,
                 Cfa::Undefined => true,
             };
             let slot =

@@ -59,6 +59,16 @@ pub enum Cfa {
         /// The bytes added to it before the load.
         offset: i64,
     },
+    /// The 8 bytes in memory at `register + offset`, plus a number: a stack pointer that was saved before bytes were pushed.
+    /// SFrame has no such rule.
+    DereferencePlus {
+        /// The base register.
+        register: Register,
+        /// The bytes added to it before the load.
+        offset: i32,
+        /// The bytes added to what was loaded.
+        plus: i32,
+    },
     /// The value of a DWARF expression.
     Expression(Expression),
     /// No rule: the row marks an outermost frame.
@@ -166,6 +176,9 @@ impl fmt::Display for Named<Cfa> {
         match self.1 {
             Cfa::RegisterOffset { register, offset } => write!(f, "{}{offset:+}", name(register)),
             Cfa::Dereference { register, offset } => write!(f, "*({}{offset:+})", name(register)),
+            Cfa::DereferencePlus { register, offset, plus } => {
+                write!(f, "*({}{offset:+}){plus:+}", name(register))
+            }
             other => other.fmt(f),
         }
     }
@@ -198,6 +211,9 @@ impl fmt::Display for Cfa {
         match self {
             Cfa::RegisterOffset { register, offset } => write!(f, "{register}{offset:+}"),
             Cfa::Dereference { register, offset } => write!(f, "*({register}{offset:+})"),
+            Cfa::DereferencePlus { register, offset, plus } => {
+                write!(f, "*({register}{offset:+}){plus:+}")
+            }
             Cfa::Expression(expression) => expression.fmt(f),
             Cfa::Undefined => f.write_str("undefined"),
         }
@@ -248,6 +264,7 @@ mod tests {
         let cfa = [
             (Cfa::RegisterOffset { register, offset: 8 }, "r6+8", "rbp+8"),
             (Cfa::Dereference { register, offset: -8 }, "*(r6-8)", "*(rbp-8)"),
+            (Cfa::DereferencePlus { register, offset: -8, plus: 8 }, "*(r6-8)+8", "*(rbp-8)+8"),
             (Cfa::Expression(expression), "expression@0x1f", "expression@0x1f"),
             (Cfa::Undefined, "undefined", "undefined"),
         ];

@@ -43,6 +43,10 @@ fn amd64_frames() {
     let in_register = Recovery::RegisterOffset { register: Register(10), offset: 0 };
     let realigned = Frame { cfa, ra: in_register, ..entry };
     assert_eq!(apply(Abi::Amd64, realigned), caller(0x1010, 0x77_1008, Some(0x1020)));
+    // The old SP is stored at r10 + 0 = 0x1010, 16 bytes below the CFA.
+    let cfa = Cfa::DereferencePlus { register: Register(10), offset: 0, plus: 16 };
+    let switched = Frame { cfa, ra: in_register, ..entry };
+    assert_eq!(apply(Abi::Amd64, switched), caller(0x1010, 0x77_1020, Some(0x1020)));
     // FP is saved relative to a register, or is a value relative to the CFA.
     let at_register = Recovery::AtRegister { register: Register(10), offset: 8 };
     let frame = Frame { fp: at_register, ..entry };

@@ -1,11 +1,11 @@
 # Functions that run others on a stack of their caller's choice. By `by_register` and `by_frame_pointer`, CFI says where the old SP is.
-# In `not_declared`, it does not, and in `pushed`, the old SP is on the other stack. `swap` leaves for the other stack and returns
+# In `not_declared`, it does not, and in `pushed`, the old SP is on the other stack, from which CFI loads it in `declared`. `swap` leaves for the other stack and returns
 # there: which frame its rows describe after `mov %rsi, %rsp` depends on who asks.
 #
 # Machine: x86_64
 # File: 2.47.50.o  2.47.50
 	.text
-	.globl	by_register, by_frame_pointer, not_declared, pushed, swap
+	.globl	by_register, by_frame_pointer, not_declared, pushed, swap, declared
 	.type	by_register, @function
 by_register:
 	.cfi_startproc
@@ -82,3 +82,18 @@ swap:
 	ret
 	.cfi_endproc
 	.size	swap, .-swap
+	.type	declared, @function
+declared:
+	.cfi_startproc
+	mov	%rsp, %rax
+	.cfi_def_cfa_register rax
+	mov	%rdx, %rsp
+	push	%rax
+	# DW_CFA_def_cfa_expression: *(RSP+0) + 8
+	.cfi_escape 0x0f, 0x05, 0x77, 0x00, 0x06, 0x23, 0x08
+	call	*%rdi
+	pop	%rsp
+	.cfi_def_cfa rsp, 8
+	ret
+	.cfi_endproc
+	.size	declared, .-declared

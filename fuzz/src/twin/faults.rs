@@ -81,7 +81,7 @@ pub const FAULTS: &[Fault] = &[
             frame.cfa = match frame.cfa {
                 Cfa::RegisterOffset { register, offset } => Cfa::Dereference { register, offset },
                 Cfa::Dereference { register, offset } => Cfa::RegisterOffset { register, offset },
-                Cfa::Expression(_) | Cfa::Undefined => return None,
+                Cfa::DereferencePlus { .. } | Cfa::Expression(_) | Cfa::Undefined => return None,
             };
             Some(())
         },

@@ -47,6 +47,7 @@ fn cfa_at(cfa: Cfa, offset: i64) -> (Cfa, Option<i64>) {
         Cfa::Dereference { register, offset: own } => {
             (Cfa::Dereference { register, offset }, Some(own))
         }
+        Cfa::DereferencePlus { .. } => (cfa, None),
         Cfa::Expression(_) => (Cfa::Expression(NO_EXPRESSION), None),
         Cfa::Undefined => (Cfa::Undefined, None),
     }

@@ -21,30 +21,34 @@ enum Base {
     Register(Register),
 }
 
-/// `base + offset`, or the memory at that address.
+/// `base + offset`, or the memory at that address, plus a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Value {
     base: Base,
     offset: i64,
-    loaded: bool,
+    /// What is added to the memory there, if it is loaded.
+    loaded: Option<i64>,
 }
 
 impl Value {
     const fn constant(offset: i64) -> Value {
-        Value { base: Base::Zero, offset, loaded: false }
+        Value { base: Base::Zero, offset, loaded: None }
     }
 
     fn plus(self, other: Value) -> Option<Value> {
-        let offset = self.offset.checked_add(other.offset)?;
-        let base = match (self.base, other.base) {
-            (base, Base::Zero) | (Base::Zero, base) => base,
+        let (value, number) = match (self.base, other.base) {
+            (_, Base::Zero) if other.loaded.is_none() => (self, other.offset),
+            (Base::Zero, _) if self.loaded.is_none() => (other, self.offset),
             _ => return None,
         };
-        (!self.loaded && !other.loaded).then_some(Value { base, offset, loaded: false })
+        Some(match value.loaded {
+            Some(plus) => Value { loaded: Some(plus.checked_add(number)?), ..value },
+            None => Value { offset: value.offset.checked_add(number)?, ..value },
+        })
     }
 
     fn minus(self, other: Value) -> Option<Value> {
-        let constant = other.base == Base::Zero && !other.loaded;
+        let constant = other.base == Base::Zero && other.loaded.is_none();
         self.plus(Value::constant(other.offset.checked_neg().filter(|_| constant)?))
     }
 }
@@ -112,7 +116,7 @@ impl<'c> Bytes<'c> {
                     Value {
                         base: Base::Register(Register(u32::from(register.0))),
                         offset,
-                        loaded: false,
+                        loaded: None,
                     }
                 }
                 Operation::UnsignedConstant { value } => {
@@ -133,8 +137,7 @@ impl<'c> Bytes<'c> {
                 Operation::Deref { base_type, size, space: false }
                     if base_type.0 == 0 && size == self.address_size =>
                 {
-                    let value = stack.pop()?;
-                    Value { loaded: true, ..value }.filter(!value.loaded)?
+                    stack.pop()?.dereferenced()?
                 }
                 Operation::CallFrameCFA => first?,
                 Operation::Nop => continue,
@@ -150,17 +153,19 @@ impl<'c> Bytes<'c> {
         let Value { base: Base::Register(register), offset, loaded } = self.value(None)? else {
             return None;
         };
-        Some(if loaded {
-            Cfa::Dereference { register, offset }
-        } else {
-            Cfa::RegisterOffset { register, offset }
+        Some(match loaded {
+            None => Cfa::RegisterOffset { register, offset },
+            Some(0) => Cfa::Dereference { register, offset },
+            Some(plus) => {
+                let (offset, plus) = (i32::try_from(offset).ok()?, i32::try_from(plus).ok()?);
+                Cfa::DereferencePlus { register, offset, plus }
+            }
         })
     }
 
     /// The rule of `DW_CFA_expression`: the register is saved in memory at the value.
     pub(crate) fn saved_at(self) -> Option<Recovery> {
-        let value = self.value(Some(CFA))?;
-        Value { loaded: true, ..value }.filter(!value.loaded)?.recovery()
+        self.value(Some(CFA))?.dereferenced()?.recovery()
     }
 
     /// The rule of `DW_CFA_val_expression`: the register has the value.
@@ -171,7 +176,7 @@ impl<'c> Bytes<'c> {
     /// A constant value (`DW_CFA_val_expression` of the RA signing state).
     pub(crate) fn constant(self) -> Option<i64> {
         let value = self.value(Some(CFA))?;
-        (value.base == Base::Zero && !value.loaded).then_some(value.offset)
+        (value.base == Base::Zero && value.loaded.is_none()).then_some(value.offset)
     }
 
     /// The expression of the procedure linkage table: `register + offset`, plus `1 << shift` if the PC's low four bits
@@ -217,21 +222,22 @@ impl<'c> Bytes<'c> {
     }
 }
 
-const CFA: Value = Value { base: Base::Cfa, offset: 0, loaded: false };
+const CFA: Value = Value { base: Base::Cfa, offset: 0, loaded: None };
 
 impl Value {
-    fn filter(self, keep: bool) -> Option<Value> {
-        keep.then_some(self)
+    /// The memory at the value, unless that is loaded itself.
+    fn dereferenced(self) -> Option<Value> {
+        self.loaded.is_none().then_some(Value { loaded: Some(0), ..self })
     }
 
     fn recovery(self) -> Option<Recovery> {
         let offset = self.offset;
         Some(match (self.base, self.loaded) {
-            (Base::Cfa, true) => Recovery::AtCfa(offset),
-            (Base::Cfa, false) => Recovery::CfaOffset(offset),
-            (Base::Register(register), true) => Recovery::AtRegister { register, offset },
-            (Base::Register(register), false) => Recovery::RegisterOffset { register, offset },
-            (Base::Zero, _) => return None,
+            (Base::Cfa, Some(0)) => Recovery::AtCfa(offset),
+            (Base::Cfa, None) => Recovery::CfaOffset(offset),
+            (Base::Register(register), Some(0)) => Recovery::AtRegister { register, offset },
+            (Base::Register(register), None) => Recovery::RegisterOffset { register, offset },
+            (_, Some(_)) | (Base::Zero, None) => return None,
         })
     }
 }

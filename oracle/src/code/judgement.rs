@@ -376,6 +376,9 @@ impl KnownFacts<'_> {
                     value => value,
                 }
             }
+            Cfa::DereferencePlus { register, offset, plus } => {
+                self.load(register, offset.into()).plus(plus.into())
+            }
             Cfa::Expression(_) | Cfa::Undefined => AbstractValue::Unknown,
         }
     }

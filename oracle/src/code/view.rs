@@ -46,9 +46,9 @@ impl WatchedRegisters {
     /// Adds the registers that a row names.
     pub(crate) fn with(self, frame: &Frame) -> WatchedRegisters {
         let in_cfa = match frame.cfa {
-            Cfa::RegisterOffset { register, .. } | Cfa::Dereference { register, .. } => {
-                Some(register)
-            }
+            Cfa::RegisterOffset { register, .. }
+            | Cfa::Dereference { register, .. }
+            | Cfa::DereferencePlus { register, .. } => Some(register),
             Cfa::Expression(_) | Cfa::Undefined => None,
         };
         let in_rule = |rule| match rule {

@@ -225,7 +225,7 @@ fn write_cfa(out: &mut Vec<u8>, cfa: Option<Cfa>) {
             address.push(dw::DW_OP_deref.0);
             out.extend(block(address));
         }
-        Some(Cfa::Expression(_)) | None => {
+        Some(Cfa::DereferencePlus { .. } | Cfa::Expression(_)) | None => {
             out.push(dw::DW_CFA_def_cfa_expression.0);
             out.extend(block(UNDECIDED.into()));
         }

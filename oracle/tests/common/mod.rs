@@ -355,6 +355,12 @@ fn same<'a, S: UnwindSection<Slice<'a>>>(
                 let address = made_up(register.0, pc, offset);
                 evaluate(bytes(expression), None, pc) == Some(memory(address))
             }
+            Cfa::DereferencePlus { register, offset, plus } => {
+                counts.simplified += 1;
+                let address = made_up(register.0, pc, offset.into());
+                let value = memory(address).wrapping_add_signed(plus.into());
+                evaluate(bytes(expression), None, pc) == Some(value)
+            }
             Cfa::Undefined => false,
         },
     };

@@ -116,7 +116,7 @@ pub(crate) fn frame(found: &unwind::Frame) -> Frame {
         Cfa::Dereference { register: base, offset } => {
             Some(Rule { base: register(base), offset, load: true })
         }
-        Cfa::Expression(_) | Cfa::Undefined => None,
+        Cfa::DereferencePlus { .. } | Cfa::Expression(_) | Cfa::Undefined => None,
     };
     let (ra, fp) = (recovery(found.ra), recovery(found.fp));
     Frame { cfa, ra, fp, signed: Some(found.ra_signed) }

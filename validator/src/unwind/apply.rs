@@ -119,6 +119,10 @@ impl Frame {
             Cfa::Dereference { register, offset } => {
                 load(value(register)?.wrapping_add_signed(offset))?
             }
+            Cfa::DereferencePlus { register, offset, plus } => {
+                let address = value(register)?.wrapping_add_signed(offset.into());
+                load(address)?.wrapping_add_signed(plus.into())
+            }
             Cfa::Expression(_) => return Err(ApplyError::Expression),
             Cfa::Undefined => return Err(ApplyError::NoCfa),
         };

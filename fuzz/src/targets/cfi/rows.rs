@@ -43,6 +43,11 @@ pub(super) fn same<'a, S: UnwindSection<Slice<'a>>>(
             let address = made_up(register.0, pc, offset);
             evaluate(bytes(theirs), None, pc) == Some(memory(address))
         }
+        (CfaRule::Expression(theirs), Cfa::DereferencePlus { register, offset, plus }) => {
+            let address = made_up(register.0, pc, offset.into());
+            let value = memory(address).wrapping_add_signed(plus.into());
+            evaluate(bytes(theirs), None, pc) == Some(value)
+        }
         (CfaRule::Expression(_), Cfa::Undefined) => false,
     };
     if !equal {

@@ -66,7 +66,7 @@ fn meaning(function: &Function<'_>, row: &FrameRowEntry<'_>) -> Option<Meaning> 
                 (!layout.flexible).then(|| i64::from(register == layout.abi.sp())),
             )
         }
-        Cfa::Expression(_) | Cfa::Undefined => (None, None),
+        Cfa::DereferencePlus { .. } | Cfa::Expression(_) | Cfa::Undefined => (None, None),
     };
     let undefined = ra == Recovery::Undefined;
     let place = |recovery| place(recovery, layout.flexible);

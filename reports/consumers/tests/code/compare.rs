@@ -96,7 +96,7 @@ pub(crate) fn frame(found: &unwind::Frame) -> Frame {
     let cfa = match found.cfa {
         Cfa::RegisterOffset { register, offset } => Some((register, offset, false)),
         Cfa::Dereference { register, offset } => Some((register, offset, true)),
-        Cfa::Expression(_) | Cfa::Undefined => None,
+        Cfa::DereferencePlus { .. } | Cfa::Expression(_) | Cfa::Undefined => None,
     };
     let cfa =
         cfa.map(|(register, offset, load)| Rule { base: Base::Register(register.0), offset, load });

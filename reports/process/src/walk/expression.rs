@@ -70,6 +70,9 @@ impl<R: Fn(Register) -> Option<u64>, M: Fn(u64) -> Option<u64>> Evaluator<R, M> 
             }
             Cfa::Dereference { register, offset } => (context.registers)(register)
                 .and_then(|value| (context.read)(value.wrapping_add_signed(offset))),
+            Cfa::DereferencePlus { register, offset, plus } => (context.registers)(register)
+                .and_then(|value| (context.read)(value.wrapping_add_signed(offset.into())))
+                .map(|value| value.wrapping_add_signed(plus.into())),
             _ => None,
         };
         let replace = |recovery: &mut Recovery, register| -> Option<u64> {

@@ -387,7 +387,9 @@ fn cfa(line: &mut Line, abi: Abi, cfa: Cfa) {
             line.text(")");
         }
         // SFrame has no expressions.
-        Cfa::Expression(_) | Cfa::Undefined => line.text("undefined"),
+        Cfa::DereferencePlus { .. } | Cfa::Expression(_) | Cfa::Undefined => {
+            line.text("undefined");
+        }
     }
 }
 

@@ -309,7 +309,9 @@ impl<'c> Translator<'c> {
         };
         let offset = match from {
             Cfa::RegisterOffset { offset, .. } | Cfa::Dereference { offset, .. } => offset,
-            Cfa::Expression(_) | Cfa::Undefined => frames::unset_offset(self.abi),
+            Cfa::DereferencePlus { .. } | Cfa::Expression(_) | Cfa::Undefined => {
+                frames::unset_offset(self.abi)
+            }
         };
         self.change()?.frame.cfa = Cfa::RegisterOffset { register, offset };
         Ok(())
@@ -322,7 +324,9 @@ impl<'c> Translator<'c> {
                 Cfa::RegisterOffset { register, offset }
             }
             Cfa::Dereference { register, .. } => Cfa::Dereference { register, offset },
-            Cfa::Expression(_) | Cfa::Undefined => return Err(Cause::NoInitialRules),
+            Cfa::DereferencePlus { .. } | Cfa::Expression(_) | Cfa::Undefined => {
+                return Err(Cause::NoInitialRules);
+            }
         };
         self.change()?.frame.cfa = cfa;
         self.accept_offset(offset)

@@ -82,7 +82,7 @@ pub(super) fn encode_flexible(
     let (deref, register, offset) = match frame.cfa {
         Cfa::RegisterOffset { register, offset } => (0, register, offset),
         Cfa::Dereference { register, offset } => (2, register, offset),
-        Cfa::Expression(_) | Cfa::Undefined => return None,
+        Cfa::DereferencePlus { .. } | Cfa::Expression(_) | Cfa::Undefined => return None,
     };
     let mut words = alloc::vec![control(register, deref)?, Word::Signed(cfa_word(abi, offset)?)];
     let unruled = match abi.fixed_ra_offset() {
