@@ -14,6 +14,7 @@
 mod bounded;
 mod call_sites;
 pub mod catalogue;
+mod consequence;
 mod coverage;
 mod demangle;
 mod elf_type;
@@ -43,6 +44,7 @@ mod value;
 
 pub use call_sites::packages::PackageCallSites;
 pub use call_sites::{CallSiteTotal, CallSites, SiteCounts};
+pub use consequence::{Consequence, Weight};
 pub use coverage::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts,
 };

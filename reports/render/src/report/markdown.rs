@@ -112,7 +112,8 @@ impl<W: Write> Markdown<W> {
         writeln!(self.out, "\n**Known defects of assemblers, linkers and C libraries**\n")?;
         for (id, findings, files) in known {
             let defect = sframe_defects::find(id);
-            let about = defect.map(|of| format!(": {} ({})", of.title, of.affected()));
+            let about = defect
+                .map(|of| format!(": {} ({}); {}", of.title, of.affected(), of.consequence()));
             let (findings, files) = (counted(findings, "finding"), counted(files, "file"));
             let about = plain(&about.unwrap_or_default());
             writeln!(self.out, "- {}, {findings} in {files}{about}", code(id))?;

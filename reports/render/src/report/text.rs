@@ -10,6 +10,7 @@ mod place;
 mod readings;
 mod totals;
 mod unproven;
+mod useless;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -18,6 +19,7 @@ use super::Renderer;
 use super::wrap::wrap;
 use anstyle::{AnsiColor, Style};
 use evidence::Titles;
+use useless::is_useless;
 use sframe_input::Special;
 use sframe_record::catalogue::find;
 use sframe_record::numbers::{counted, grouped, percent};
@@ -139,6 +141,9 @@ impl<W: Write> Text<W> {
         }
         listed.findings += 1;
         listed.described = listed.described.saturating_add(finding.weight());
+        if is_useless(finding) && !self.listing.is_named {
+            return self.useless(head, finding);
+        }
         self.name(head)?;
         self.finding_of(head, finding)
     }
@@ -285,6 +290,7 @@ impl<W: Write> Text<W> {
         let style = severity_style(finding.severity);
         let message = self.wrapped(&finding.message.to_string(), 4);
         writeln!(self.out, "  {style}{severity}[{rule}]{style:#}: {message}")?;
+        self.remedy(finding)?;
         let place = place::of(record, finding, self.options.demangle);
         if !place.is_empty() {
             writeln!(self.out, "    at {}", self.wrapped(&place, 7))?;
@@ -397,8 +403,8 @@ impl<W: Write> Events for Text<W> {
     }
 
     fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
-        // What the author of the file can change comes first.
-        self.listing.held.sort_by_key(|finding| finding.owner);
+        // First comes that the section is useless, then what the author of the file can change.
+        self.listing.held.sort_by_key(|finding| (!is_useless(finding), finding.owner));
         self.list_held(record)?;
         self.record(record)?;
         self.flush_for_watchers()

@@ -218,7 +218,8 @@ impl<W: Write> Text<W> {
             let style = severity_style(Severity::Warning);
             let (times, files) = (grouped(findings), counted(files, "file"));
             let defect = sframe_defects::find(id);
-            let about = defect.map(|of| format!(": {} ({})", of.title, of.affected()));
+            let about = defect
+                .map(|of| format!(": {} ({}); {}", of.title, of.affected(), of.consequence()));
             let text = format!("{} in {files}{}", printable(id), about.unwrap_or_default());
             let text = self.wrapped(&text, 20);
             writeln!(self.out, "  {times:>9} {style}{:<7}{style:#} {text}", "known")?;
