@@ -20,8 +20,8 @@ use crate::describe::{
 };
 use sframe_defects::Evidence;
 use sframe_input::{RawOptions, SectionSource};
-use sframe_oracle::debug_file::build_id;
 use sframe_oracle::compare::Sums;
+use sframe_oracle::debug_file::build_id;
 use sframe_oracle::rules::{SECTION_MISSING, USELESS_SECTION};
 use sframe_record::json::hex;
 use sframe_record::numbers::counted;

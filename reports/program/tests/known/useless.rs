@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use sframe_corpus::program::run;
 use sframe_corpus::{corpus, folder, repository, tools};
-use sframe_record::{Record, Weight};
+use sframe_record::Weight;
 
 use super::records;
 
@@ -106,10 +106,6 @@ fn places(program: &Path) -> Option<BTreeSet<u64>> {
         u64::from_str_radix(line.split_whitespace().nth(2)?, 16).ok()
     });
     Some(symbols.chain(stubs).collect())
-}
-
-fn record_of<'t>(text: &'t str, program: &Path) -> Record<'t> {
-    records(text).next().unwrap_or_else(|| panic!("{}", program.display()))
 }
 
 /// The arguments that a page recommends for CI: `args` after each line that uses the action.

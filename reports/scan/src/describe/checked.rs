@@ -1,11 +1,11 @@
 //! The record of a checked file.
 
+use sframe_oracle::compare::Sums;
 use sframe_record::json::{exact_name, name};
 use sframe_record::{
     Address, CallSites, Code, Coverage, Field, Finding, Function, Header, Owner, Proofs, Record,
     RuleCount, Section, Status, Text, Undecided, UnwindTable,
 };
-use sframe_oracle::compare::Sums;
 use sframe_validator::finding::{self, CodeSpan, Report, SectionSummary};
 use sframe_validator::rules::Rule;
 
