@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advice;
 mod bounded;
 mod call_sites;
 pub mod catalogue;

@@ -66,6 +66,9 @@ impl<W: Write> Markdown<W> {
 
     fn forecast(&mut self, total: &ForecastTotal<'_>, noun: &str) -> io::Result<()> {
         writeln!(self.out, "\n**What SFrame would cost {}**\n", counted(total.files, noun))?;
+        if let Some(answer) = total.answer() {
+            writeln!(self.out, "{}.\n", plain(&answer))?;
+        }
         self.table(&total.forecast.table())?;
         match total.forecast.caveat().filter(|_| noun == LINKED) {
             Some(caveat) => writeln!(self.out, "\n{}", caveat.replace('*', "\\*")),

@@ -1,6 +1,5 @@
 //! Text for people: each finding with its place, its field and the bytes around it, then the summary.
 
-mod advice;
 mod call_sites;
 mod coverage;
 pub(crate) mod evidence;
@@ -19,7 +18,6 @@ use super::Renderer;
 use super::wrap::wrap;
 use anstyle::{AnsiColor, Style};
 use evidence::Titles;
-use useless::is_useless;
 use sframe_input::Special;
 use sframe_record::catalogue::find;
 use sframe_record::numbers::{counted, grouped, percent};
@@ -28,6 +26,7 @@ use sframe_record::{
     Difference, Events, Finding, Owner, Part, Record, Section, Severity, Status, Summary,
     Text as Name, UnwindTable, Wrong,
 };
+use useless::is_useless;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -211,8 +210,9 @@ impl<W: Write> Text<W> {
         }
         if let Some(forecast) = &record.forecast {
             self.separate()?;
-            self.after_block = true;
-            forecast::file(&mut self.out, &record.name(), forecast)?;
+            // Several answers are one block.
+            self.after_block = self.options.findings;
+            forecast::file(&mut self.out, &record.name(), forecast, self.options.width)?;
         }
         if !record.readings.is_empty() {
             self.separate()?;
