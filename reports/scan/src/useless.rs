@@ -9,13 +9,25 @@ use super::elf_file::ElfFile;
 
 /// What a reader finds in the sections of `file`, according to the bytes of its code by verdict.
 pub(super) fn found(file: &ElfFile<'_>, sums: &Sums) -> Found {
-    let described = file.sources.iter().map(described);
+    let sum = |of: fn(&SectionSource<'_>) -> u64| {
+        file.sources.iter().map(of).fold(0, u64::saturating_add)
+    };
+    let right = sums.equal.saturating_add(sums.limited);
+    // Code may be undecided because a function without a place may describe it: readers find none there.
+    let unproven = sums.only_sframe.saturating_add(sums.undecided);
     Found {
         is_open: file.sources.iter().all(|source| source.section.is_ok()),
-        described: described.fold(0, u64::saturating_add),
-        right: sums.equal.saturating_add(sums.limited),
-        unproven: sums.only_sframe.saturating_add(sums.undecided),
+        described: sum(described),
+        right,
+        unproven: unproven.min(sum(placed).saturating_sub(right)),
     }
+}
+
+/// The bytes of code of functions whose start is known.
+fn placed(source: &SectionSource<'_>) -> u64 {
+    let Ok(section) = &source.section else { return 0 };
+    let entries = section.entries().filter(|entry| entry.start().is_ok());
+    entries.map(|entry| u64::from(entry.size())).fold(0, u64::saturating_add)
 }
 
 /// The bytes of code that the functions of a section describe, together with those of sections that a linker appended to it.

@@ -227,3 +227,48 @@ fn a_useless_section_has_a_known_defect_that_spoils_it() {
     // Half of its functions are found.
     assert!(!found.contains("golden/2.44/x86_64/relocatable.o"), "{found:?}");
 }
+
+/// Assembles an object with one function of so many instructions of a byte.
+fn object(folder: &Path, assembler: (&str, &str, &[&str]), name: &str, size: usize) -> Option<()> {
+    let (toolchain, program, options) = assembler;
+    let nops = "\tnop\n".repeat(size - 1);
+    let text = format!(
+        "\t.globl {name}\n\t.type {name}, @function\n{name}:\n\t.cfi_startproc\n{nops}\tret\n\t.cfi_endproc\n\t.size {name}, .-{name}\n"
+    );
+    fs::write(folder.join("f.s"), text).expect("writable");
+    let object = format!("{name}.o");
+    let arguments = [options, &["-o", &object, "f.s"]].concat();
+    let assembled = call(folder, &tools::toolchain(toolchain)?.join(program), &arguments);
+    assert!(assembled.status.success(), "{assembled:?}");
+    Some(())
+}
+
+/// Two linkers hide the functions of all inputs but the first: one leaves their relocations behind, the other appends their
+/// sections. The sizes of the functions are known from the source.
+#[test]
+fn a_section_is_useless_if_all_but_a_twentieth_is_hidden() {
+    let pairs: [(_, _, &[&str], &str); 2] = [
+        (ASSEMBLERS[1], ("2.44", "ld"), &["-r"], "relocations-left-behind"),
+        (ASSEMBLERS[3], ("llvm-23", "ld.lld"), &["-shared"], "sections-appended"),
+    ];
+    let folder = folder!("hidden-functions");
+    for (assembler, (toolchain, linker), options, known) in pairs {
+        for (first, second, is_useless) in
+            [(1, 100, true), (5, 95, true), (6, 94, false), (100, 1, false)]
+        {
+            let made = object(&folder, assembler, "first", first)
+                .and_then(|()| object(&folder, assembler, "second", second))
+                .and_then(|()| tools::toolchain(toolchain));
+            let Some(bin) = made else { return };
+            let arguments = [options, &["-o", "both", "first.o", "second.o"]].concat();
+            let linked = call(&folder, &bin.join(linker), &arguments);
+            assert!(linked.status.success(), "{linked:?}");
+            let outcome = run(&folder, &["--no-config", "both"]);
+            let case = format!("{known}, {first} and {second} bytes: {}", outcome.text);
+            assert_eq!(outcome.text.contains(RULE), is_useless, "{case}");
+            assert!(outcome.text.contains(known), "{case}");
+            // Whatever is hidden is undecided.
+            assert_eq!(outcome.status, if is_useless { 1 } else { 2 }, "{case}");
+        }
+    }
+}
