@@ -243,7 +243,7 @@ fn object(folder: &Path, assembler: (&str, &str, &[&str]), name: &str, size: usi
     Some(())
 }
 
-/// Two linkers hide the functions of all inputs but the first: one leaves their relocations behind, the other appends their
+/// Two linkers hide the functions of all inputs but the first: one does not move their relocations, the other appends their
 /// sections. The sizes of the functions are known from the source.
 #[test]
 fn a_section_is_useless_if_all_but_a_twentieth_is_hidden() {
