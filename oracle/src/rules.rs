@@ -14,7 +14,7 @@ use sframe_validator::rules::Rule;
 
 pub use cfi::rule_of;
 pub use code::{SFRAME_CONTRADICTS_CODE, WRONG_FRAME_AFTER_CALL};
-pub use comparison::SECTION_MISSING;
+pub use comparison::{SECTION_MISSING, USELESS_SECTION};
 
 const COUNT: usize = comparison::RULES.len() + code::RULES.len() + cfi::RULES.len();
 

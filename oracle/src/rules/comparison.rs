@@ -11,6 +11,7 @@ mod section_missing;
 mod sframe_without_cfi;
 mod signal_mismatch;
 mod unexplained_loss;
+mod useless_section;
 
 use sframe_validator::rules::Rule;
 
@@ -21,6 +22,9 @@ pub(crate) use unexplained_loss::RULE as UNEXPLAINED_LOSS;
 
 /// The rule that a file with code breaks if it has no SFrame section, for callers that require one.
 pub static SECTION_MISSING: &Rule = &section_missing::RULE;
+
+/// The rule that a section breaks if known defects leave almost nothing of it, for callers that know such defects.
+pub static USELESS_SECTION: &Rule = &useless_section::RULE;
 
 /// The group's rules, in the order of the catalogue.
 pub(super) const RULES: &[&Rule] = &[
@@ -33,6 +37,7 @@ pub(super) const RULES: &[&Rule] = &[
     &unexplained_loss::RULE,
     &sframe_without_cfi::RULE,
     &section_missing::RULE,
+    &useless_section::RULE,
 ];
 
 /// The rule that a difference in `fields` breaks; if several apply, the first one.

@@ -1,6 +1,6 @@
 //! What is known about a defect of a producer.
 
-use sframe_record::Owner;
+use sframe_record::{Consequence, Owner, Weight};
 
 use crate::signs::Signs;
 
@@ -22,7 +22,11 @@ pub struct Defect {
     /// What shows that a finding is a case of it, or, if no file shows it, what the program prints.
     pub recognised: &'static str,
     /// What readers of the section do.
-    pub consequence: &'static str,
+    pub effect: &'static str,
+    /// How much of a section it spoils, as far as that is the same in every section.
+    pub weight: Weight,
+    /// The PCs that it spoils, if those are a part of the section's; otherwise empty.
+    pub pcs: &'static str,
     /// How to avoid it.
     pub workaround: &'static str,
     /// The smallest input, a path in the repository: a file, or a page that contains it; empty if there is none.
@@ -40,6 +44,13 @@ impl Defect {
     pub fn affected(&self) -> String {
         let affected: Vec<String> = self.affected.iter().map(Affected::to_string).collect();
         affected.join(", ")
+    }
+
+    /// What it does to the readers of a section.
+    #[must_use]
+    pub fn consequence(&self) -> Consequence<'static> {
+        let pcs = (!self.pcs.is_empty()).then(|| self.pcs.into());
+        Consequence { weight: self.weight, pcs }
     }
 
     /// Whether findings can be recognised as cases of it. The others are known by the messages of the producers.

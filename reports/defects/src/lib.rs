@@ -22,6 +22,7 @@ mod rows;
 mod signs;
 mod start_code;
 mod tool;
+mod useless;
 
 pub use defect::{Affected, Defect};
 pub use evidence::Evidence;
@@ -29,6 +30,7 @@ pub use recognise::{Recogniser, recognise, recognise_one};
 pub use rows::RowDefects;
 pub use signs::Extent;
 pub use tool::{NoProducer, Producer};
+pub use useless::Found;
 
 /// All known defects, by producer.
 pub fn all() -> impl Iterator<Item = &'static Defect> {

@@ -100,12 +100,13 @@ fn one(record: &Record<'_>, finding: &mut Finding<'_>, evidence: &Evidence) -> O
     let of_row = of_row.map(|defect| (defect, Extent::Finding));
     let known = of_row.or_else(|| known(&Case { record, finding, evidence }));
     finding.known = known.map(|(defect, _)| defect.id.into());
+    finding.consequence = known.map(|(defect, _)| Box::new(defect.consequence()));
     finding.owner = known.map_or_else(|| owner::of(record, finding), |(defect, _)| defect.owner);
     known.map(|(_, extent)| extent)
 }
 
 /// Whether findings of a rule are about rows, whose known defects were named when they were compared.
-fn is_of_rows(rule: &str) -> bool {
+pub(crate) fn is_of_rows(rule: &str) -> bool {
     ROWS.contains(&rule)
 }
 

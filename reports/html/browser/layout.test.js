@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PHONE, settled, visit, withPage } from './browser.js';
-import { changes, differences, differencesJson, overTime } from './pages.js';
+import { changes, differences, differencesJson, forecast, overTime } from './pages.js';
 
 const VIEWS = ['#overview', '#causes', '#cause/0', '#rules', '#rule/cfa-mismatch', '#files', '#findings', '#file/45', '#file/52'];
 
@@ -18,6 +18,13 @@ test('nothing scrolls sideways on a phone', async () => {
 		}, { viewport: PHONE, isMobile: true, hasTouch: true });
 	}
 });
+
+test('the forecast of packages fits a desktop', () => withPage(forecast(), async (page) => {
+	await page.setViewportSize({ width: 1280, height: 900 });
+	assert.equal(await page.locator('#forecast-packages-title ~ .scroll tbody tr').count(), 13);
+	const cut = await page.$$eval('.scroll', (tables) => tables.map((table) => table.scrollWidth - table.clientWidth));
+	assert.ok(cut.length > 1 && cut.every((pixels) => pixels <= 0), `${cut} pixels`);
+}));
 
 test('rows do not overlap, on a phone or after the window has changed', () => withPage(`${differences()}#findings`, async (page) => {
 	const overlaps = () => page.$$eval('table.rows tbody tr', (rows) => {

@@ -52,6 +52,13 @@ const lines = (records) => `${records.map((record) => JSON.stringify({ type: 'fi
 export const hostile = once('hostile', () => html('hostile-scan', 'show', '--format', 'html', file('hostile.ndjson', () => lines(hostileRecords('now'))))());
 export const hostileChanges = once('hostile-changes', () => html('hostile-comparison', 'compare', '--format', 'html', file('before.ndjson', () => lines(hostileRecords('before'))), file('now.ndjson', () => lines(hostileRecords('now'))))());
 
+// The forecast for 13 packages of a distribution, in five encodings.
+const encodings = ['gnu-2.40', 'gnu-2.44', 'smallest-v2', 'gnu-2.47.50', 'smallest-v3'];
+const sections = encodings.map((encoding) => ({ encoding, files: 1, bytes: 36372856, functions: 685220, described_bytes: 195454933 }));
+const sizes = { file: 443259712, code: 219620840, eh_frame: 30000000, eh_frame_hdr: 6086476 };
+const packaged = Array.from({ length: 13 }, (_, place) => ({ path: `lib${place}.deb`, inside: 'usr/lib/lib.so', status: 'no-section', package: { name: `libreoffice-core-nogui-${place}`, version: '4:7.4.7-1+deb12u8', architecture: 'amd64' }, forecast: { elf_type: 'shared', sizes, sections } }));
+export const forecast = once('forecast', () => html('forecast', 'show', '--format', 'html', file('forecast.ndjson', () => lines(packaged)))());
+
 // The records of the corpus, again and again under other names, in packages.
 export function manyRecords(count) {
 	const records = differencesJson().files.filter((record) => record.status === 'checked');

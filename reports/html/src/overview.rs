@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
+use sframe_record::advice;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{
     CallSites, Coverage, CoverageTotal, ForecastTotal, ReadingTotal, Severity, Summary,
@@ -28,6 +29,15 @@ pub(crate) struct Overview {
     facts: Vec<Fact>,
     has_history: bool,
     has_findings: bool,
+    /// What to do next, where nothing was found.
+    next: Vec<Vec<Part>>,
+}
+
+/// A part of a sentence.
+#[derive(Debug)]
+struct Part {
+    is_code: bool,
+    text: String,
 }
 
 /// A figure with its meaning.
@@ -115,9 +125,30 @@ impl Overview {
             facts: facts(summary),
             has_history,
             has_findings: summary.worst().is_some(),
+            next: match mood {
+                "clean" if summary.checked > 0 && summary.forecasts().is_empty() => {
+                    advice::after_nothing(summary).iter().map(|line| sentence(line)).collect()
+                }
+                _ => Vec::new(),
+            },
         }
     }
 }
+
+/// A sentence with code between backquotes, as a sentence.
+fn sentence(line: &str) -> Vec<Part> {
+    let mut rest = line.chars();
+    let first = rest.next().filter(|first| *first != '`');
+    let line = match first {
+        Some(first) => format!("{}{}.", first.to_uppercase(), rest.as_str()),
+        None => format!("{line}."),
+    };
+    let part = |(place, text): (usize, &str)| Part { is_code: place % 2 == 1, text: safe(text) };
+    line.split('`').enumerate().map(part).collect()
+}
+
+/// What the figures of forecasts are.
+const PREDICTED: &str = "The section that each encoding would have, predicted from CFI, and the functions that it would leave out.";
 
 /// The forecasts of linked files and of relocatable objects.
 fn forecasts(summary: &Summary<'_>) -> impl Iterator<Item = Figures> {
@@ -125,18 +156,24 @@ fn forecasts(summary: &Summary<'_>) -> impl Iterator<Item = Figures> {
     let titled = |(id, (total, noun)): (_, (&ForecastTotal<'_>, &str))| Figures {
         id,
         title: format!("What SFrame would cost {}", counted(total.files, noun)),
-        about: "The section that each encoding would have, predicted from CFI, and the functions that it would leave out.",
+        about: PREDICTED,
         table: total.forecast.table(),
     };
     ids.into_iter().zip(summary.forecasts()).map(titled)
 }
 
 fn packages(summary: &Summary<'_>) -> Option<Figures> {
+    // A number and its share may be on two lines.
+    let fitting = |mut table: Table| {
+        let cells = table.lines.iter_mut().flat_map(|line| &mut line.cells);
+        cells.for_each(|cell| *cell = cell.replace(" %", "\u{a0}%"));
+        table
+    };
     summary.several_packages().map(|packages| Figures {
         id: "forecast-packages",
         title: format!("What SFrame would cost {}", packages.subject(PACKAGES)),
         about: "Bytes of each encoding, and their share of the bytes of .eh_frame and .eh_frame_hdr. JSON has every figure of each package.",
-        table: packages.table(PACKAGES),
+        table: fitting(packages.table(PACKAGES)),
     })
 }
 
@@ -174,10 +211,13 @@ fn verdict(summary: &Summary<'_>) -> (&'static str, String) {
         let subjects: Vec<String> = summary
             .forecasts()
             .into_iter()
-            .map(|(total, noun)| counted(total.files, noun))
+            .map(|(total, noun)| match total.answer() {
+                Some(answer) => format!("{}: {}", counted(total.files, noun), safe(&answer)),
+                None => counted(total.files, noun),
+            })
             .collect();
         let text = match subjects.is_empty() {
-            false => format!("Forecast for {}", subjects.join(" and ")),
+            false => format!("Forecast for {}", subjects.join("; for ")),
             true if summary.checked == 0 => "Nothing was checked".to_owned(),
             true if summary.lacks_inputs() => {
                 let missing = counted(summary.unreadable.saturating_add(summary.crashed), "input");

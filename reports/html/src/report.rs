@@ -259,7 +259,7 @@ impl Report {
         FindingRow(
             file,
             self.rules.place(&finding.rule, finding.severity, finding.known.as_deref()),
-            self.strings.of(&finding.message),
+            self.strings.of(&finding.advice()),
             symbol.map(|symbol| self.strings.of(&demangle(symbol))),
             start.map(|start| start.to_string()).unwrap_or_default(),
             self.causes.of(record, finding),

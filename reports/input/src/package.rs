@@ -14,6 +14,7 @@ mod mode;
 mod rpm;
 mod stream;
 mod tar;
+mod waiting;
 mod zip;
 
 pub(super) use apk::is_checksum;
@@ -36,6 +37,7 @@ use super::{FileBytes, Special, Stamp, has_large_holes};
 use apk::Apk;
 use limits::{Meter, Metered};
 use stream::{fill, hold};
+use waiting::Waiting;
 
 /// The buffer size in bytes for reading a file.
 const BUFFER: usize = 1 << 17;
@@ -95,6 +97,12 @@ impl<F: FnMut(Member<'_>)> Visitor for F {
         self(member);
         ControlFlow::Continue(())
     }
+}
+
+/// Whether bytes are those of a package or another container, which [`visit`] reads.
+#[must_use]
+pub fn is_package(data: &[u8]) -> bool {
+    matches!(Kind::of(data.get(..HEAD).unwrap_or(data)), Kind::Package(_))
 }
 
 /// Hands every file in `file` to `visitor`, in stored order, without folders. Damaged members are reported as
@@ -220,6 +228,8 @@ struct Visit<'v> {
     room: Vec<u8>,
     /// The innermost enclosing package whose identity is known.
     package: Option<Arc<sframe_record::Package<'static>>>,
+    /// Files that come before the metadata of their package.
+    waiting: Waiting,
     visitor: &'v mut dyn Visitor,
     /// The visitor asked to stop.
     enough: bool,
@@ -242,11 +252,13 @@ impl<'v> Visit<'v> {
             count: limits.member_count(),
             room: ROOM.take(),
             package: None,
+            waiting: Waiting::default(),
             visitor,
             enough: false,
             held: 0,
         };
         let result = walk(&mut visit);
+        visit.release();
         let Visit { count, enough, room, .. } = visit;
         if room.len() <= KEPT {
             ROOM.set(room);
@@ -408,6 +420,7 @@ impl Visit<'_> {
 
     /// Reports a static library, whose members are counted too.
     fn archive(&mut self, place: &Place, bytes: &[u8]) -> Result<(), Stop> {
+        self.release();
         let (name, package) = (place.name.as_deref(), self.package.as_ref());
         let members = Members::of(bytes, &mut self.count, name.map_or(0, <[u8]>::len));
         let content = Content::Archive(members);
@@ -415,7 +428,7 @@ impl Visit<'_> {
         self.count.reached().map_or(Ok(()), |reason| Err(Stop(reason)))
     }
 
-    fn report(&mut self, place: &Place, content: Content<'_>) {
+    fn hand_over(&mut self, place: &Place, content: Content<'_>) {
         let (name, package) = (place.name.as_deref(), self.package.as_ref());
         self.enough |= self.visitor.found(Member { name, content, package }).is_break();
     }
@@ -425,6 +438,7 @@ impl Visit<'_> {
         if let Some(package) = package {
             self.package = Some(Arc::new(package));
         }
+        self.release();
     }
 }
 

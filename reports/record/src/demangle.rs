@@ -5,11 +5,11 @@ use std::fmt::{self, Write};
 use crate::text::printable;
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// The maximum number of bytes of a name: a short symbol can stand for an arbitrarily long one.
+/// The maximum number of bytes of a name, of which the beginning is shown: a short symbol can stand for an arbitrarily long one.
 const LONGEST: usize = 500;
 
-/// The name that a symbol was made from, such as `f(int)` for `_Z1fi`, safe to print; the symbol itself if it is no mangled name, or if the name is
-/// too long.
+/// The name that a symbol was made from, such as `f(int)` for `_Z1fi`, safe to print; the symbol itself if it is no mangled name. A name of more than
+/// 500 bytes is cut, and ends with `…`.
 #[must_use]
 pub fn demangle(symbol: &str) -> String {
     let rust = rustc_demangle::try_demangle(symbol).ok();
@@ -23,22 +23,33 @@ pub fn demangle(symbol: &str) -> String {
     printable(rust.or_else(cpp).unwrap_or_else(|| symbol.to_owned()))
 }
 
-/// The text that `write` writes; `None` if it fails or is too long.
+/// The text that `write` writes, or its beginning; `None` if it fails.
 fn bounded(write: impl FnOnce(&mut Bounded) -> fmt::Result) -> Option<String> {
-    let mut out = Bounded(String::new());
-    write(&mut out).ok().map(|()| out.0)
+    let mut out = Bounded::default();
+    match write(&mut out) {
+        Ok(()) => Some(out.text),
+        Err(_) if out.is_cut => Some(out.text + "…"),
+        Err(_) => None,
+    }
 }
 
 /// Text of limited length.
-struct Bounded(String);
+#[derive(Default)]
+struct Bounded {
+    text: String,
+    is_cut: bool,
+}
 
 impl Write for Bounded {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if self.0.len().saturating_add(text.len()) > LONGEST {
-            return Err(fmt::Error);
-        }
-        self.0.push_str(text);
-        Ok(())
+        let fits = |character: &(usize, char)| {
+            let end = character.0.saturating_add(character.1.len_utf8());
+            self.text.len().saturating_add(end) <= LONGEST
+        };
+        let part: String = text.char_indices().take_while(fits).map(|(_, of)| of).collect();
+        self.text.push_str(&part);
+        self.is_cut = part.len() < text.len();
+        if self.is_cut { Err(fmt::Error) } else { Ok(()) }
     }
 }
 
@@ -65,10 +76,14 @@ mod tests {
         }
     }
 
+    /// `c++filt` prints 1,241 characters for the whole name.
     #[test]
-    fn long_names_stay_symbols() {
-        let symbol = format!("_Z1f{}", "St6vectorIiE".repeat(100));
-        assert_eq!(demangle(&symbol), symbol);
+    fn long_names_are_cut() {
+        let symbol = format!("_Z1fSt6vectorIiSaIiEE{}", "S1_".repeat(30));
+        let name = demangle(&symbol);
+        let start = "f(std::vector<int, std::allocator<int> >, std::vector<int,";
+        assert!(name.starts_with(start), "{name}");
+        assert_eq!((name.len(), name.ends_with('…')), (500 + '…'.len_utf8(), true));
         // Each level doubles the name.
         let nested = format!("_Z1fSt4pairIiiE{}", "S_IS0_S0_E".repeat(40));
         assert!(demangle(&nested).len() < 1000);

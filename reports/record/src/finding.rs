@@ -4,6 +4,7 @@ mod owned;
 
 use serde::{Deserialize, Serialize};
 
+use crate::consequence::Consequence;
 use crate::frame::PrintedFrame;
 use crate::instruction::Instruction;
 use crate::owner::Owner;
@@ -27,12 +28,18 @@ pub struct Finding<'r> {
     /// The known defect of a producer that the finding is a case of: an identifier that `explain` knows.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub known: Option<Text<'r>>,
+    /// What that defect does to the readers of the section, or what all known defects of the section do together.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub consequence: Option<Box<Consequence<'r>>>,
     /// Who has to act.
     #[serde(default, skip_serializing_if = "Owner::is_unknown")]
     pub owner: Owner,
     /// The observed fact, then the rule.
     #[serde(borrow, default)]
     pub message: Text<'r>,
+    /// What to do about this finding, where that is more than the page of its rule says.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Text<'r>>,
     /// The position of the section in the file's `sections`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section: Option<usize>,
@@ -83,8 +90,10 @@ impl Finding<'static> {
             severity,
             group: group.into(),
             known: None,
+            consequence: None,
             owner: Owner::Unknown,
             message: message.into(),
+            remedy: None,
             section: None,
             offset: None,
             file_offset: None,
@@ -107,6 +116,15 @@ impl Finding<'_> {
     pub fn ruling(&self, table: Option<UnwindTable>) -> Option<String> {
         let ruling = self.difference.as_ref()?.ruling.as_ref()?;
         Some(ruling.sentence(UnwindTable::noun_of(table)))
+    }
+
+    /// The message, and what to do if the finding has its own remedy.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        match &self.remedy {
+            Some(remedy) => format!("{}; what to do: {remedy}", self.message),
+            None => self.message.to_string(),
+        }
     }
 
     /// The number of findings of its rule that it represents: itself plus those of other functions with the same

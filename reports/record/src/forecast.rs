@@ -1,5 +1,6 @@
 //! What SFrame would cost a file, and what it would lose.
 
+mod answer;
 pub(crate) mod packages;
 mod table;
 
@@ -182,6 +183,11 @@ impl Parts {
 }
 
 impl Predicted<'_> {
+    /// Whether the section of any file is known.
+    pub(crate) const fn is_known(&self) -> bool {
+        self.unknown == 0 || self.files > 0
+    }
+
     /// The number of functions that are left out.
     #[must_use]
     pub fn lost(&self) -> u64 {
@@ -223,13 +229,15 @@ impl Forecast<'_> {
     /// What a file does not show, and `gnu-*` depend on: how it was linked. `None` if there is nothing to say.
     #[must_use]
     pub fn caveat(&self) -> Option<&'static str> {
-        let is_gnu = |of: &Predicted<'_>| of.unknown == 0 && of.encoding.starts_with("gnu-");
-        let is_gnu = self.sections.iter().any(is_gnu);
-        is_gnu.then_some(if self.gc_sections {
-            "gnu-*: as linked with --gc-sections: GNU ld 2.40 and 2.44 write no section, and 2.47.50 no entries for stubs"
-        } else {
-            "gnu-*: as linked without --gc-sections, with which GNU ld 2.40 and 2.44 write no section at all (rustc uses it): \
-             see `forecast --gc-sections`"
+        let is_known = |of: &&Predicted<'_>| of.unknown == 0;
+        let mut names = self.sections.iter().filter(is_known).map(|of| &*of.encoding);
+        let is_older = names.clone().any(|name| matches!(name, "gnu-2.40" | "gnu-2.44"));
+        let is_gnu = names.any(|name| name.starts_with("gnu-"));
+        is_gnu.then_some(match (self.gc_sections, is_older) {
+            (true, true) => "gnu-*: with --gc-sections, GNU ld up to 2.44 writes no section, 2.47.50 no stubs",
+            (true, false) => "gnu-2.47.50: linked with --gc-sections, so that stubs have no entries",
+            (false, true) => "gnu-*: without --gc-sections (rustc uses it), with which GNU ld up to 2.44 writes none",
+            (false, false) => "gnu-2.47.50: linked without --gc-sections, with which stubs have no entries",
         })
     }
 

@@ -11,9 +11,11 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advice;
 mod bounded;
 mod call_sites;
 pub mod catalogue;
+mod consequence;
 mod coverage;
 mod demangle;
 mod elf_type;
@@ -43,6 +45,7 @@ mod value;
 
 pub use call_sites::packages::PackageCallSites;
 pub use call_sites::{CallSiteTotal, CallSites, SiteCounts};
+pub use consequence::{Consequence, Weight};
 pub use coverage::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts,
 };

@@ -19,6 +19,22 @@ pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{plural}", grouped(number))
 }
 
+/// A number of bytes in the unit that people would take: `845 bytes`, `1.2 KB`, `10.8 MB`. A KB has 1,000 bytes.
+pub fn size(bytes: u64) -> String {
+    let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "KB")];
+    match units.into_iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) => {
+            let tenths = (u128::from(bytes) * 10 + u128::from(unit) / 2) / u128::from(unit);
+            format!(
+                "{}.{} {name}",
+                grouped(u64::try_from(tenths / 10).unwrap_or(u64::MAX)),
+                tenths % 10
+            )
+        }
+        None => counted(bytes, "byte"),
+    }
+}
+
 /// The percentage of `part` in `whole`, rounded to the nearest tenth: 100 % is printed only for all of it, and 0 % only for
 /// nothing.
 pub fn percent(part: u64, whole: u64) -> String {
@@ -64,7 +80,7 @@ pub fn without_numbers(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, grouped, percent, percent_below, without_numbers};
+    use super::{counted, grouped, percent, percent_below, size, without_numbers};
 
     #[test]
     fn messages_that_differ_only_in_numbers_become_equal() {
@@ -73,6 +89,14 @@ mod tests {
         assert_eq!(one, without_numbers("damaged ELF file: section 7 ends at 0x2c"));
         assert_ne!(one, without_numbers("damaged ELF file: segment 7 ends at 0x2c"));
         assert_eq!(without_numbers("usr/lib64/x: 3 GiB"), "usr/lib64/x: # GiB");
+    }
+
+    #[test]
+    fn sizes_have_the_unit_that_people_would_take() {
+        let sizes = [0, 1, 999, 1000, 1249, 1250, 10_838_123, 2_500_000_000].map(size);
+        let expected =
+            ["0 bytes", "1 byte", "999 bytes", "1.0 KB", "1.2 KB", "1.3 KB", "10.8 MB", "2.5 GB"];
+        assert_eq!(sizes, expected);
     }
 
     #[test]

@@ -98,8 +98,8 @@ pub fn report(
         page.matters.push(rule.page.consequence.to_owned());
     }
     if let Some(known) = known {
-        if !known.consequence.is_empty() {
-            page.matters.push(paragraph(known.consequence));
+        if !known.effect.is_empty() {
+            page.matters.push(paragraph(known.effect));
         }
         page.workaround = Some(paragraph(known.workaround)).filter(|text| !text.is_empty());
     }

@@ -4,8 +4,10 @@
 mod changes;
 mod file;
 pub mod json;
+mod packages;
 mod text;
 
+pub use packages::{Comparison, diff_inputs};
 pub use text::Text;
 
 use std::path::{Path, PathBuf};
@@ -17,7 +19,6 @@ use sframe_validator::{Abi, Section, Version};
 
 use changes::Changes;
 use file::File;
-use sframe_input::plain_error;
 use sframe_record::Instruction;
 use sframe_scan::describe::Tables;
 
@@ -128,17 +129,15 @@ pub struct Error {
     pub why: String,
 }
 
-/// Compares the sections of two ELF files.
-///
-/// # Errors
-/// Returns the file that cannot be compared and the reason: it cannot be read, is not an ELF file, or has no readable
-/// SFrame section.
-pub fn diff_files(first: &Path, second: &Path, options: &DiffOptions) -> Result<Report, Error> {
+/// Compares the sections of two ELF files, given as their names and bytes.
+fn diff_files(
+    (first, first_data): (&Path, &[u8]),
+    (second, second_data): (&Path, &[u8]),
+    options: &DiffOptions,
+) -> Result<Report, Error> {
     let of = |path: &Path, why| Error { path: path.to_owned(), why };
-    let first_data = file::read(first).map_err(|why| of(first, why))?;
-    let second_data = file::read(second).map_err(|why| of(second, why))?;
-    let first_file = File::load(&first_data).map_err(|why| of(first, why))?;
-    let second_file = File::load(&second_data).map_err(|why| of(second, why))?;
+    let first_file = File::load(first_data).map_err(|why| of(first, why))?;
+    let second_file = File::load(second_data).map_err(|why| of(second, why))?;
     let first_sections = first_file.sections().map_err(|why| of(first, why))?;
     let second_sections = second_file.sections().map_err(|why| of(second, why))?;
     let matching = options.matching.unwrap_or_else(|| match first_file.same_code(&second_file) {
@@ -149,9 +148,6 @@ pub fn diff_files(first: &Path, second: &Path, options: &DiffOptions) -> Result<
     let mut changes = Changes::new(&sets.0, &sets.1, options.keep);
     let totals = diff(&sets.0, &sets.1, matching, |range| changes.add(range));
     let (functions, more) = changes.finish();
-    for (path, data) in [(first, &first_data), (second, &second_data)] {
-        data.intact().map_err(|error| of(path, plain_error(&error)))?;
-    }
     let side = |path: &Path, sections: &[Section<'_>]| ComparedFile {
         path: path.to_owned(),
         sections: sections.iter().map(SectionInShort::of).collect(),

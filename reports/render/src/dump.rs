@@ -7,13 +7,15 @@ mod plain;
 mod selection;
 
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
 use sframe_validator::{Endian, Section};
 
 use sframe_input::archive::{self, Content};
-use sframe_input::{FileBytes, MemberCount, RawOptions, SectionSource, plain_error};
+use sframe_input::package::{self, Limits, Member, Visitor};
+use sframe_input::{FileBytes, MemberCount, RawOptions, SectionSource, open_file, plain_error};
 use sframe_record::text::{printable, printable_path};
 
 pub use selection::Selection;
@@ -77,6 +79,7 @@ pub fn dump_file(
     match options.raw {
         Some(raw) => dump.section(&name, &SectionSource::bare(&data, raw), None)?,
         None if archive::is_archive(&data) => dump.archive(path, &data)?,
+        None if package::is_package(&data) => dump.package(path)?,
         None => dump.elf(&name, &data)?,
     }
     if dump.outcome.sections == 0 && !options.selection.is_all() {
@@ -103,20 +106,36 @@ struct Dump<'w> {
 
 impl Dump<'_> {
     fn archive(&mut self, path: &Path, data: &[u8]) -> io::Result<()> {
-        let name = printable_path(path);
         let mut count = MemberCount::default();
         let mut members = archive::members(data, &mut count);
+        self.members(&printable_path(path), Some(path), &mut members)
+    }
+
+    /// The members of an archive, whose path is known unless it is in a package.
+    fn members(
+        &mut self,
+        name: &str,
+        path: Option<&Path>,
+        members: &mut archive::Members<'_>,
+    ) -> io::Result<()> {
         for member in members.by_ref() {
             let member = match member {
                 Ok(member) => member,
-                Err(error) => return self.complain(&name, &error),
+                Err(error) => return self.complain(name, &error),
             };
             let member_name = printable(member.name);
             let name = format!("{name}({member_name})");
             match member.content {
+                Content::Bytes(data) if path.is_none() && !has_section(data) => {}
                 Content::Bytes(data) => self.member(&name, &member_name, data)?,
                 Content::File(member) => {
-                    let path = archive::named_file(path, member);
+                    let Some(path) = path.map(|path| archive::named_file(path, member)) else {
+                        self.complain(
+                            &name,
+                            "a member of a thin archive, whose file is not in it",
+                        )?;
+                        continue;
+                    };
                     match FileBytes::open(&path) {
                         Ok(data) => self.member(&name, &member_name, &data)?,
                         Err(error) => {
@@ -127,7 +146,21 @@ impl Dump<'_> {
                 Content::Damaged(damage) => self.complain(&name, &damage.to_string())?,
             }
         }
-        members.reached().map_or(Ok(()), |why| self.complain(&name, &why))
+        members.reached().map_or(Ok(()), |why| self.complain(name, &why))
+    }
+
+    /// The ELF files and archives in a package, in stored order.
+    fn package(&mut self, path: &Path) -> io::Result<()> {
+        let name = printable_path(path);
+        let mut files = Files { dump: self, name: &name, written: Ok(()) };
+        let opened = open_file(path).map_err(|error| plain_error(&error));
+        let read = opened.and_then(|file| package::visit(&file, &Limits::default(), &mut files));
+        files.written?;
+        read.map_or_else(|why| self.complain(&name, &why), Ok)?;
+        match self.has_section || self.outcome.unreadable > 0 || !self.options.selection.is_all() {
+            true => Ok(()),
+            false => self.complain(&name, "no file with an SFrame section"),
+        }
     }
 
     fn member(&mut self, name: &str, member: &str, data: &[u8]) -> io::Result<()> {
@@ -208,6 +241,32 @@ impl Dump<'_> {
         let _ = writeln!(self.complaints, "{name}: {what}");
         Ok(())
     }
+}
+
+/// Prints the files of a package as they are unpacked.
+struct Files<'f, 'w> {
+    dump: &'f mut Dump<'w>,
+    name: &'f str,
+    written: io::Result<()>,
+}
+
+impl Visitor for Files<'_, '_> {
+    fn found(&mut self, member: Member<'_>) -> ControlFlow<()> {
+        let inside = member.name.map(|inside| format!("!{}", printable(inside)));
+        let name = format!("{}{}", self.name, inside.unwrap_or_default());
+        self.written = match member.content {
+            package::Content::Elf(data) if has_section(data) => self.dump.elf(&name, data),
+            package::Content::Archive(mut members) => self.dump.members(&name, None, &mut members),
+            package::Content::Unreadable(why) => self.dump.complain(&name, &why),
+            _ => Ok(()),
+        };
+        if self.written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+}
+
+/// Whether an ELF file has an SFrame section. Of a package, other files are no news.
+fn has_section(data: &[u8]) -> bool {
+    Elf::parse(data).map_or(true, |elf| elf.sframe_sections().next().is_some())
 }
 
 /// `little-endian` or `big-endian`.

@@ -43,7 +43,7 @@ pub(super) fn check(
 ) -> Report {
     let mut located = file.located();
     let mut found = |finding: Finding| {
-        if options.wants(finding.rule) {
+        if options.looks_for(finding.rule) {
             held.push(located.record(finding, Gathered::default()));
         }
     };
@@ -79,10 +79,14 @@ pub(super) fn check_and_compare(
         }
         let (sections, cfi) = match comparable((elf, sources), cfi, &report, options) {
             Ok(Some(comparable)) => comparable,
-            Ok(None) => return (report, Comparison::default()),
+            Ok(None) => {
+                let sums = Some(account.sums);
+                return (report, Comparison { sums, ..Comparison::default() });
+            }
             Err(why) => {
+                let sums = Some(account.sums).filter(|_| options.compares_with_tables());
                 let comparison = not_compared(&why, options, &mut report);
-                return (report, comparison);
+                return (report, Comparison { sums, ..comparison });
             }
         };
         let kept = kept(options);
@@ -110,13 +114,14 @@ pub(super) fn check_and_compare(
             found.extend(examined.findings);
             report.counts.push((WRONG_FRAME_AFTER_CALL, examined.count));
         }
-        let found = found.into_iter().filter(|finding| options.wants(finding.rule));
+        let found = found.into_iter().filter(|finding| options.looks_for(finding.rule));
         found.for_each(|finding| held.push(located.record(finding, Gathered::default())));
         held.append(differences);
         report.counts.extend(account.counts);
         report.undecided.extend(account.undecided);
         let (table, known) = (table_of(cfi), account.known);
-        (report, Comparison { known, table, coverage, proofs, call_sites })
+        let sums = Some(account.sums).filter(|_| options.compares_with_tables());
+        (report, Comparison { known, table, coverage, proofs, call_sites, sums })
     })
 }
 
@@ -144,7 +149,7 @@ fn compare<'c>(
         RowDefects::new(file.elf, &sections, cfi, producers).by_directives(options.by_directives);
     let account =
         account_each(file.elf, &sections, cfi, &kept(options), &mut defects, &mut |one| {
-            if options.wants(one.finding.rule) {
+            if options.looks_for(one.finding.rule) {
                 let gathered = gatherer.gathered(&one);
                 differences.push(located.record(one.finding, gathered));
             }

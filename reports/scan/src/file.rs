@@ -13,17 +13,19 @@ use super::forecast;
 use super::held::{Collected, Held};
 use super::options::CheckOptions;
 use super::readings;
+use super::useless;
 use super::verdict::Checked;
 use crate::describe::{
     Comparison, Gathered, Located, Names, checked, elf_type, producers, source_lines,
 };
 use sframe_defects::Evidence;
 use sframe_input::{RawOptions, SectionSource};
+use sframe_oracle::compare::Sums;
 use sframe_oracle::debug_file::build_id;
-use sframe_oracle::rules::SECTION_MISSING;
+use sframe_oracle::rules::{SECTION_MISSING, USELESS_SECTION};
 use sframe_record::json::hex;
 use sframe_record::numbers::counted;
-use sframe_record::{Address, Finding, Record, RuleCount, Status, Text};
+use sframe_record::{Address, Finding, Record, RuleCount, Status};
 
 /// Checks a bare section.
 pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Checked {
@@ -40,7 +42,7 @@ pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) ->
     let placement = raw.placement().with_red_zone(!options.no_red_zone);
     let mut report = checker.section_each(data, placement, &mut found);
     held.sort();
-    options.select(&mut report);
+    report.counts.retain(|(rule, _)| options.wants(rule));
     let [only] = &source;
     let readings = readings::of_raw(only, &names, options);
     let record = checked(report, &source, &names, Comparison::default());
@@ -57,6 +59,7 @@ pub(super) fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions)
             (compare::check(file, options, &Unconfirmed, &mut held), Comparison::default())
         };
         options.select(&mut report);
+        let sums = comparison.sums;
         let record = checked(report, file.sources, file.names, comparison);
         let mut checked = with_findings(record, held);
         let record = &mut checked.record;
@@ -76,7 +79,7 @@ pub(super) fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions)
             record.elf_type = Some(elf_type(elf));
             record.entry = Some(elf.entry()).filter(|entry| *entry != 0).map(Address);
             record.build_id = build_id(elf).map(|id| hex(id).into());
-            recognise(&mut checked, file);
+            recognise(&mut checked, file, sums.as_ref(), options);
             source_lines::add(&mut checked.record, elf);
         }
         checked
@@ -93,19 +96,43 @@ fn with_findings(mut record: Record<'static>, held: Held) -> Checked {
     }
 }
 
-/// Names the known defects that the findings of a file are cases of, and splits their counts.
-fn recognise(checked: &mut Checked, file: &ElfFile<'_>) {
+/// Names the known defects that the findings of a file are cases of, and splits their counts. Reports a section that is
+/// useless because of them, and removes what nobody asked for.
+fn recognise(
+    checked: &mut Checked,
+    file: &ElfFile<'_>,
+    sums: Option<&Sums>,
+    options: &CheckOptions,
+) {
     let Checked { record, spilled } = checked;
     let evidence = Evidence::of(record, file.elf, file.contents);
-    let Some(findings) = spilled else { return evidence.recognise(record) };
+    let useless = |record: &Record<'_>| {
+        let sums = sums.filter(|_| options.checks(USELESS_SECTION))?;
+        evidence.useless(record, || useless::found(file, sums))
+    };
+    let Some(findings) = spilled else {
+        evidence.recognise(record);
+        let useless = useless(record);
+        record.counts.retain(|count| options.wants_name(&count.rule));
+        record.findings.retain(|finding| options.wants_name(&finding.rule));
+        return useless.into_iter().for_each(|finding| report(record, finding));
+    };
     let (mut recogniser, mut held) = (evidence.recogniser(), Held::default());
     let read = findings.each(&mut |some| {
         for mut finding in some {
             recogniser.finding(record, &mut finding);
-            held.push(finding);
+            if options.wants_name(&finding.rule) {
+                held.push(finding);
+            }
         }
     });
     record.counts = recogniser.counts(record);
+    let useless = useless(record);
+    record.counts.retain(|count| options.wants_name(&count.rule));
+    if let Some(finding) = useless {
+        record.counts.push(count_of(&finding));
+        held.push(finding);
+    }
     if let (Ok(()), Collected::Spilled(recognised)) = (read, held.finish()) {
         *findings = recognised;
     }
@@ -118,15 +145,20 @@ fn add_missing_section(record: &mut Record<'static>, options: &CheckOptions) {
     }
     let code = counted(record.code_bytes, "byte");
     let message = format!("the file has {code} of code and no SFrame section");
-    let severity = SECTION_MISSING.severity.into();
-    let rule = Text::from(SECTION_MISSING.name);
-    record.counts.push(RuleCount { rule: rule.clone(), severity, count: 1, files: 1, known: None });
-    record.findings.push(Finding::about_file(
-        rule,
-        severity,
-        SECTION_MISSING.group.name(),
-        message,
-    ));
+    let (rule, severity) = (SECTION_MISSING.name.into(), SECTION_MISSING.severity.into());
+    let group = SECTION_MISSING.group.name();
+    report(record, Finding::about_file(rule, severity, group, message));
+}
+
+/// Adds a finding about the file, and counts it.
+fn report(record: &mut Record<'static>, finding: Finding<'static>) {
+    record.counts.push(count_of(&finding));
+    record.findings.push(finding);
+}
+
+fn count_of(finding: &Finding<'static>) -> RuleCount<'static> {
+    let (rule, severity) = (finding.rule.clone(), finding.severity);
+    RuleCount { rule, severity, count: 1, files: 1, known: None }
 }
 
 /// The kind of an ELF file for which SFrame is not defined; `None` if it is defined. A file that nevertheless has a

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sframe_oracle::rules::{SECTION_MISSING, SFRAME_CONTRADICTS_CODE, WRONG_FRAME_AFTER_CALL};
+use sframe_oracle::rules::{
+    SECTION_MISSING, SFRAME_CONTRADICTS_CODE, USELESS_SECTION, WRONG_FRAME_AFTER_CALL,
+};
 use sframe_validator::check::Options;
 use sframe_validator::finding::Report;
 use sframe_validator::rules::{Group, Rule, Severity};
@@ -126,20 +128,30 @@ impl CheckOptions {
         (self.only.is_empty() || self.only.contains(&rule)) && !self.ignore.contains(&rule)
     }
 
+    /// Whether findings of a rule are needed: they are wanted, or they decide whether a section is useless.
+    pub(super) fn looks_for(&self, rule: &'static Rule) -> bool {
+        self.wants(rule) || self.checks(USELESS_SECTION)
+    }
+
+    /// Whether SFrame is compared with CFI or ORC.
+    pub(super) const fn compares_with_tables(&self) -> bool {
+        !matches!(self.against, Against::None | Against::Code)
+    }
+
     /// The names of the rules that a scan with these options does not check.
     pub(super) fn unchecked(&self) -> BTreeSet<&'static str> {
         let unchecked = catalogue::all().filter(|rule| !self.checks(rule));
         unchecked.map(|rule| rule.name).collect()
     }
 
-    fn checks(&self, rule: &'static Rule) -> bool {
+    pub(super) fn checks(&self, rule: &'static Rule) -> bool {
         let with = self.against;
         let is_possible = match rule.group {
             _ if rule == SECTION_MISSING => self.require_section,
             _ if rule == WRONG_FRAME_AFTER_CALL => self.call_sites,
             _ if rule == SFRAME_CONTRADICTS_CODE => self.thorough || with == Against::Code,
             Group::Code => self.thorough,
-            Group::Comparison => !matches!(with, Against::None | Against::Code),
+            Group::Comparison => self.compares_with_tables(),
             Group::Cfi => with != Against::None,
             _ => rule.severity > Severity::Lint || self.validator.pedantic,
         };
@@ -156,8 +168,14 @@ impl CheckOptions {
         self.limits.member_count()
     }
 
+    /// Removes what nobody asked for and no other finding needs.
     pub(super) fn select(&self, report: &mut Report) {
-        report.findings.retain(|finding| self.wants(finding.rule));
-        report.counts.retain(|(rule, _)| self.wants(rule));
+        report.findings.retain(|finding| self.looks_for(finding.rule));
+        report.counts.retain(|(rule, _)| self.looks_for(rule));
+    }
+
+    /// Whether the rule with this name is wanted.
+    pub(super) fn wants_name(&self, rule: &str) -> bool {
+        catalogue::find(rule).is_none_or(|rule| self.wants(rule))
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Unadjusted {
     functions: BTreeSet<(u64, u64)>,
     /// Whether CFI has other functions than these, the linker's stubs and those of the start files.
     has_others: bool,
+    /// The bytes of functions that also start where the section says.
+    right_as_stated: u64,
 }
 
 impl Unadjusted {
@@ -37,10 +39,11 @@ impl Unadjusted {
             return None;
         }
         let known: BTreeSet<Place> = functions(cfi).collect();
-        let moved = moved(section, &known)?;
+        let (moved, right_as_stated) = moved(section, &known)?;
         let has_others = has_others(elf, &known, &moved)?;
         let range = |(start, size): Place| (start.address, start.address.saturating_add(size));
-        Some(Unadjusted { functions: moved.into_iter().map(range).collect(), has_others })
+        let functions = moved.into_iter().map(range).collect();
+        Some(Unadjusted { functions, has_others, right_as_stated })
     }
 
     /// Reads the section and the CFI of a file for [`Unadjusted::of`].
@@ -66,6 +69,11 @@ impl Unadjusted {
     pub(crate) fn contains(&self, start: u64, end: u64) -> bool {
         let before = self.functions.range(..=(start, u64::MAX)).next_back();
         before.is_some_and(|(first, last)| *first <= start && end <= *last)
+    }
+
+    /// The bytes of functions that also start where the section says.
+    pub(crate) const fn right_as_stated(&self) -> u64 {
+        self.right_as_stated
     }
 
     /// Whether CFI has other functions than these, the linker's stubs and those of the start files.
@@ -96,9 +104,9 @@ fn may_be_unadjusted(section: &Section<'_>) -> bool {
 }
 
 /// The functions of the section as CFI has them, if each start field leads to another one of them when it counts from
-/// itself, and not all of them do when they count from the section.
-fn moved(section: &Section<'_>, known: &BTreeSet<Place>) -> Option<BTreeSet<Place>> {
-    let (mut moved, mut is_right_as_stated) = (BTreeSet::new(), true);
+/// itself, and not all of them do when they count from the section. Also returns the bytes of those that do.
+fn moved(section: &Section<'_>, known: &BTreeSet<Place>) -> Option<(BTreeSet<Place>, u64)> {
+    let (mut moved, mut is_right_as_stated, mut right) = (BTreeSet::new(), true, 0_u64);
     for function in section.functions() {
         let entry = *function.ok()?.entry();
         let stated = entry.start().ok()?;
@@ -108,9 +116,12 @@ fn moved(section: &Section<'_>, known: &BTreeSet<Place>) -> Option<BTreeSet<Plac
         if size == 0 || !known.contains(&place) || !moved.insert(place) {
             return None;
         }
-        is_right_as_stated &= known.contains(&(stated, size));
+        match known.contains(&(stated, size)) {
+            true => right = right.saturating_add(size),
+            false => is_right_as_stated = false,
+        }
     }
-    (!is_right_as_stated).then_some(moved)
+    (!is_right_as_stated).then_some((moved, right))
 }
 
 /// Whether CFI has other functions than those that were moved, the linker's stubs and those of the start files.

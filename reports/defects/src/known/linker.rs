@@ -2,7 +2,7 @@
 
 mod unadjusted;
 
-use sframe_record::Owner;
+use sframe_record::{Owner, Weight};
 
 use super::{GOLD, LLD, NONE, gnu_ld};
 use crate::case::Case;
@@ -26,10 +26,12 @@ const LINKER: Defect = Defect { owner: Owner::Linker, ..NONE };
 
 static PLT_GOT: Defect = Defect {
     id: "ld-plt-got",
+    weight: Weight::Partial,
+    pcs: "the stubs of .plt.got",
     title: "the rows for stubs of .plt.got are one slot off",
     affected: &[gnu_ld("2.44", "2.47.50")],
     recognised: "in .plt.got, SFrame has CFA = SP+16 where CFI has SP+8, and the code is a jump",
-    consequence: "a walker that stops in such a stub takes data of the caller for its return address; the stub is one \
+    effect: "a walker that stops in such a stub takes data of the caller for its return address; the stub is one \
                   instruction, so that samples rarely hit it",
     workaround: "none is needed for sampling; mold writes right rows",
     input: "corpus/differences/ld-plt-got/input.s",
@@ -40,11 +42,13 @@ static PLT_GOT: Defect = Defect {
 
 static PLT_SEC: Defect = Defect {
     id: "ld-plt-sec",
+    weight: Weight::Partial,
+    pcs: "the stubs of .plt.sec, and the code after them that the entry runs into",
     title: ".plt.sec is described as if it began with a head",
     affected: &[gnu_ld("2.40", "2.40")],
     recognised: "in .plt.sec of version 1, SFrame has CFA = SP+16 or SP+24 where CFI has SP+8; the entry for the rest of \
                  .plt.sec, whose rows repeat, describes the section after it",
-    consequence: "a walker that stops in such a stub takes a wrong return address",
+    effect: "a walker that stops in such a stub takes a wrong return address",
     workaround: "use a later linker, or -z noibtplt",
     input: "corpus/differences/ld-plt-sec/input.s",
     upstream: "PR ld/32296, binutils-gdb commit 938fb512184d",
@@ -80,10 +84,12 @@ const PCMASK: u8 = 0x10;
 
 static SECTIONS_APPENDED: Defect = Defect {
     id: "sections-appended",
+    weight: Weight::Partial,
+    pcs: "the functions of every input but the first",
     title: "the sections of the inputs are appended to each other instead of merged",
     affected: &[LLD, GOLD],
     recognised: "another header follows the content of the section, and there is no program header",
-    consequence: "readers find the functions of the first input alone",
+    effect: "readers find the functions of the first input alone",
     workaround: "link with GNU ld or mold, or assemble without SFrame",
     input: "corpus/differences/sections-appended/input.s",
     upstream: "https://github.com/llvm/llvm-project/issues/156667 (lld)",
@@ -108,11 +114,13 @@ fn is_from_ld_r(case: &Case<'_>) -> bool {
 
 static RELOCATIONS_NOT_MOVED: Defect = Defect {
     id: "relocations-left-behind",
+    weight: Weight::Partial,
+    pcs: "the functions of the second and later inputs",
     title: "ld -r moves the entries of functions, but not their relocations",
     affected: &[gnu_ld("2.40", "2.44")],
     recognised: "a relocatable object with sorted functions, a relocation that is for no start field, and the size of all \
                  inputs together",
-    consequence: "nothing says where the functions of the second and later inputs are; a linker that uses the object writes \
+    effect: "nothing says where the functions of the second and later inputs are; a linker that uses the object writes \
                   wrong start addresses",
     workaround: "do not link objects with .sframe with -r, or use a later linker",
     input: "corpus/differences/relocations-left-behind/input.s",
@@ -145,7 +153,7 @@ static SEGMENT_BEFORE_MERGE: Defect = Defect {
     title: "the program header has the size that the sections had before they were merged",
     affected: &[gnu_ld("2.40", "2.47.50")],
     recognised: "PT_GNU_SFRAME is longer than the section, in a linked file",
-    consequence: "a reader that takes the extent from PT_GNU_SFRAME sees more bytes, some of which may be left over from the \
+    effect: "a reader that takes the extent from PT_GNU_SFRAME sees more bytes, some of which may be left over from the \
                   inputs; the header's counts say where the content ends",
     workaround: "none is needed for readers that use the counts; strip sets the size right",
     pages: &["docs/upstream/gnu-ld/ld-segment-size.md"],
@@ -161,10 +169,12 @@ static SEGMENT_BEFORE_MERGE: Defect = Defect {
 
 static SEGMENT_OVER_NOTHING: Defect = Defect {
     id: "ld-segment-over-nothing",
+    weight: Weight::Partial,
+    pcs: "PCs that entries left over from the inputs describe",
     title: "a section without bytes has a program header with some",
     affected: &[gnu_ld("2.47.50", "2.47.50")],
     recognised: "the section of a linked file is empty, and PT_GNU_SFRAME is not",
-    consequence: "readers of the segment see zeros or bytes left over from the inputs",
+    effect: "readers of the segment see zeros or bytes left over from the inputs",
     workaround: "discard the section with --discard-sframe if the program has no code with SFrame",
     pages: &["docs/upstream/gnu-ld/ld-segment-over-nothing.md"],
     input: "docs/upstream/gnu-ld/ld-segment-over-nothing.md",
@@ -183,10 +193,11 @@ static SEGMENT_OVER_NOTHING: Defect = Defect {
 
 static HEADER_OF_ZEROS: Defect = Defect {
     id: "ld-header-of-zeros",
+    weight: Weight::Useless,
     title: "ld -r of inputs without functions writes a section of 28 zero bytes",
     affected: &[gnu_ld("2.40", "2.44")],
     recognised: "a relocatable object whose section has 28 bytes and no magic number",
-    consequence: "readers and linkers refuse the section",
+    effect: "readers and linkers refuse the section",
     workaround: "leave inputs without functions out of ld -r, or use a later linker",
     pages: &["docs/upstream/gnu-ld/ld-header-of-zeros.md"],
     input: "docs/upstream/gnu-ld/ld-header-of-zeros.md",
@@ -210,7 +221,7 @@ static HEADER_LOST: Defect = Defect {
     title: "ld -r of inputs without functions writes a section without bytes",
     affected: &[gnu_ld("2.47.50", "2.47.50")],
     recognised: "a relocatable object whose section is empty",
-    consequence: "readers that expect a header refuse the section",
+    effect: "readers that expect a header refuse the section",
     workaround: "leave inputs without functions out of ld -r",
     pages: &["docs/upstream/gnu-ld/ld-header-lost.md"],
     input: "docs/upstream/gnu-ld/ld-header-lost.md",
@@ -228,7 +239,7 @@ static NO_UNWIND_INFO: Defect = Defect {
     title: "SFrame describes the PLT, although its CFI was left out on request",
     affected: &[gnu_ld("2.47.50", "2.47.50")],
     recognised: "SFrame alone describes .plt or .plt.got",
-    consequence: "none: the rows of .plt are right, those of .plt.got are one slot off (ld-plt-got)",
+    effect: "none: the rows of .plt are right, those of .plt.got are one slot off (ld-plt-got)",
     workaround: "link without --no-ld-generated-unwind-info",
     input: "corpus/golden/2.47.50/x86_64/plt-only.so",
     signs: &[Signs {

@@ -1,6 +1,6 @@
 //! Code of the C library that is linked into each program.
 
-use sframe_record::Owner;
+use sframe_record::{Owner, Weight};
 
 use super::NONE;
 use crate::case::Case;
@@ -16,7 +16,7 @@ pub(crate) static START_WITHOUT_SFRAME: Defect = Defect {
     owner: Owner::CRuntime,
     recognised: "the code of a function that SFrame does not describe is the code of glibc's start files, in a program with \
                  their note (.note.ABI-tag)",
-    consequence: "a walker that reaches _start finds no row; it is the last frame of each stack of the main thread, so that \
+    effect: "a walker that reaches _start finds no row; it is the last frame of each stack of the main thread, so that \
                   the stack still ends there",
     workaround: "none is needed; a C library that was built with SFrame has it",
     without_input: "each program with a C library without SFrame shows it",
@@ -31,13 +31,15 @@ fn is_start(case: &Case<'_>) -> bool {
 
 static LIBRARY_WITHOUT_SFRAME: Defect = Defect {
     id: "library-without-sframe",
+    weight: Weight::Partial,
+    pcs: "the functions of the C library",
     title: "a static program has no SFrame for the functions of its C library, because libc.a has none",
     affected: &[Affected { tool: "glibc", first: "", last: "" }],
     owner: Owner::CRuntime,
     recognised: "`sframe-check link -- COMMAND` lists the inputs without SFrame. The program does not show which input a function \
                  came from: symbol tables name the inputs of local symbols alone. The functions of your own objects that were \
                  assembled without SFrame look the same, so that unexplained-loss reports all of them",
-    consequence: "a walker stops in the C library, or falls back",
+    effect: "a walker stops in the C library, or falls back",
     workaround: "link dynamically, or use a C library that was built with SFrame; to accept it, suppress unexplained-loss for \
                  these programs in sframe-check.toml",
     without_input: "each static program with a C library without SFrame shows it",

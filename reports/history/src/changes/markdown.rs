@@ -35,7 +35,7 @@ pub fn write(out: &mut dyn Write, changes: &Changes, options: &Options) -> io::R
         "Rules",
         rules.map(|rule| format!("{} {}", rule.severity.name(), phrases::rule(rule))),
     )?;
-    some(out, "Missing", changes.missing.iter().map(phrases::missing))?;
+    some(out, "Gone", changes.missing.iter().map(phrases::missing))?;
     some(out, "Packages", changes.packages.iter().map(phrases::package))?;
     some(out, "Sections", changes.sections.iter().map(phrases::section))?;
     some(out, "Producers", changes.producers.iter().map(phrases::producer))?;

@@ -34,10 +34,15 @@ pub fn verdict(changes: &Changes) -> String {
             .then(|| format!("more findings of {}", counted(grown.len() as u64, "error rule"))),
     ];
     let reasons: Vec<String> = reasons.into_iter().flatten().collect();
+    let gone = match summary.gone {
+        0 => String::new(),
+        1 => "; 1 file is gone".to_owned(),
+        files => format!("; {} are gone", counted(files, "file")),
+    };
     match (changes.worse, reasons.is_empty()) {
-        (false, _) => "nothing got worse".to_owned(),
-        (true, true) => "worse: rules are broken more often".to_owned(),
-        (true, false) => format!("worse: {}", reasons.join(", ")),
+        (false, _) => format!("nothing got worse{gone}"),
+        (true, true) => format!("worse: rules are broken more often{gone}"),
+        (true, false) => format!("worse: {}{gone}", reasons.join(", ")),
     }
 }
 
@@ -63,7 +68,7 @@ pub(super) fn summary(changes: &Changes) -> Vec<String> {
         Some(format!("{} in both", grouped(summary.matched))),
         some(summary.renamed, "of these under another name"),
         some(summary.came, "new"),
-        some(summary.gone, "missing"),
+        some(summary.gone, "gone"),
         some(summary.unmatched, "in one alone, undecided"),
         some(summary.unreadable, "can no longer be read"),
         some(summary.readable, "can be read again"),
@@ -180,16 +185,17 @@ pub fn fallen_share(package: &PackageChange) -> Option<String> {
     Some(format!("{} of its code has entries, before {}", share(new), share(old)))
 }
 
-/// `package foo is missing: 12 files, with 3 errors`.
+/// `git: 44 files are gone, with 3 errors`.
 #[must_use]
 pub fn missing(missing: &MissingFiles) -> String {
-    let (files, of) = (counted(missing.files, "file"), counted(missing.of, "file"));
-    let what = match missing.package.as_ref().map(printable) {
-        Some(package) if missing.is_whole_package() => {
-            format!("package {package} is missing: {files}")
+    let package = missing.package.as_ref().map_or("in no package".to_owned(), printable);
+    let what = match (missing.is_whole_package(), missing.files) {
+        (true, 1) => format!("{package}: its only file is gone"),
+        (true, files) => format!("{package}: all {} are gone", counted(files, "file")),
+        (false, 1) => format!("{package}: 1 of {} is gone", counted(missing.of, "file")),
+        (false, files) => {
+            format!("{package}: {} of {} are gone", grouped(files), counted(missing.of, "file"))
         }
-        Some(package) => format!("package {package}: {} of {of} missing", grouped(missing.files)),
-        None => format!("in no package: {} of {of} missing", grouped(missing.files)),
     };
     match missing.findings.all() {
         0 => what,

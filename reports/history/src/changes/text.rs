@@ -57,7 +57,11 @@ fn summary(out: &mut dyn Write, changes: &Changes) -> io::Result<()> {
         format!("{severity:7} {rule}")
     });
     some(out, rules, "more rules")?;
-    some(out, changes.missing.iter().map(phrases::missing), "more packages with missing files")?;
+    some(
+        out,
+        changes.missing.iter().map(phrases::missing),
+        "more packages with files that are gone",
+    )?;
     let packages = changes.packages.iter().map(phrases::package);
     some(out, packages.map(|package| format!("package {package}")), "more packages")?;
     some(out, changes.sections.iter().map(phrases::section), "more changes of sections")?;

@@ -235,7 +235,7 @@ fn example(finding: &Finding<'_>, file: &Arc<FileName>, table: Option<UnwindTabl
         symbol: symbol.map(ToString::to_string),
         symbol_hex: hex.map(ToString::to_string),
         address: start.map(|start| format!("{:#x}", start.0)),
-        message: finding.message.as_str().to_owned(),
+        message: finding.advice(),
         ruling: finding.ruling(table),
     }
 }

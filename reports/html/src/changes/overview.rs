@@ -1,7 +1,7 @@
 //! The first view of a comparison.
 
 use askama::Template;
-use sframe_history::changes::{Changes, Described, SeverityCounts, phrases};
+use sframe_history::changes::{Became, Changes, Described, FileChange, SeverityCounts, phrases};
 use sframe_record::numbers::{counted, grouped, percent};
 
 use crate::page::safe;
@@ -83,6 +83,7 @@ impl Overview {
         let tables = [
             rules(changes),
             missing(changes),
+            gone(changes),
             packages(changes),
             sections(changes),
             producers(changes),
@@ -127,7 +128,7 @@ fn tiles(changes: &Changes) -> Vec<Tile> {
     let files = [
         (summary.renamed, "under another name"),
         (summary.came, "new"),
-        (summary.gone, "missing"),
+        (summary.gone, "gone"),
         (summary.unmatched, "in one alone, undecided"),
         (summary.unreadable, "can no longer be read"),
         (summary.readable, "can be read again"),
@@ -186,14 +187,26 @@ fn rules(changes: &Changes) -> Option<Table> {
 }
 
 fn missing(changes: &Changes) -> Option<Table> {
-    let heads = vec![text("Package"), number("Missing files"), number("Of"), text("With findings")];
-    Table::of(("missing", "Missing from the new scan"), heads, &changes.missing, |missing| {
+    let heads = vec![text("Package"), number("Files"), number("Of"), text("With findings")];
+    Table::of(("missing", "Gone, by package"), heads, &changes.missing, |missing| {
         vec![
             missing.package.as_ref().map_or_else(|| "none".to_owned(), |package| safe(package)),
             grouped(missing.files),
             grouped(missing.of),
             phrases::severities(&missing.findings),
         ]
+    })
+}
+
+/// The files that the new scan does not have.
+fn gone(changes: &Changes) -> Option<Table> {
+    let heads = vec![text("File"), text("Package")];
+    let is_gone = |change: &&FileChange| change.became == Some(Became::Gone);
+    let files: Vec<&FileChange> = changes.files.iter().filter(is_gone).collect();
+    Table::of(("gone", "Gone: in the old scan alone"), heads, &files, |change| {
+        let package = change.old.as_ref().and_then(|name| name.package.as_ref());
+        let name = change.name().map_or_else(String::new, ToString::to_string);
+        vec![safe(&name), package.map_or_else(String::new, |package| safe(package))]
     })
 }
 

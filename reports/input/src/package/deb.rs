@@ -36,7 +36,15 @@ pub(super) fn visit(
         if let Some(prefix) = prefix {
             any |= prefix.is_empty();
             let meter = visit.meter;
-            compression::opened(&mut part, meter, |files| tar::visit(visit, place, prefix, files))?;
+            // `control` has the name of the package, and other files may come before it.
+            if !prefix.is_empty() {
+                visit.wait();
+            }
+            let read = compression::opened(&mut part, meter, |files| {
+                tar::visit(visit, place, prefix, files)
+            });
+            visit.release();
+            read?;
         }
         part.skip()?;
         // Members start at even offsets; the padding of the last one may be missing.

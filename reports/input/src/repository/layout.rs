@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use super::base::{Base, stays_inside};
 use super::{MOST, Stream, Wanted, alpine, arch, debian, other, rpm_md};
 use crate::kind::{self, HEAD, Package};
+use sframe_record::text::printable;
 
 /// A kind of index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +67,7 @@ pub(super) fn find<'b>(
         None => in_folder(base, wanted)?,
     };
     if root.is_empty() && places.is_empty() {
-        return Err(none(base));
+        return Err(none(base, wanted));
     }
     let kinds = root.iter().map(|index| index.kind).chain(places.iter().map(|place| place.0));
     for kind in kinds {
@@ -200,8 +201,16 @@ fn is_archive(base: &Base, path: &str) -> bool {
     read.is_ok() && matches!(kind, kind::Kind::Package(Package::Tar | Package::Compressed(_)))
 }
 
+/// How many suites a message names.
+const NAMED: usize = 20;
+
 /// Why no index was found.
-fn none(base: &Base) -> String {
+fn none(base: &Base, wanted: &Wanted) -> String {
+    let is_missing = |suite: &&String| !base.is_folder(&format!("dists/{suite}"));
+    let suites = base.folders("dists").filter(|suites| !suites.is_empty());
+    if let Some((missing, suites)) = wanted.suites.iter().find(is_missing).zip(suites) {
+        return no_suite(missing, &suites);
+    }
     match base.folders("") {
         Some(_) => {
             "no index found: neither Packages, dists/*/*/binary-*/Packages, \
@@ -213,4 +222,14 @@ fn none(base: &Base) -> String {
         }
     }
     .to_owned()
+}
+
+/// There is no such suite, but others.
+fn no_suite(missing: &str, suites: &[String]) -> String {
+    let more = match suites.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let named: Vec<String> = suites.iter().take(NAMED).map(printable).collect();
+    format!("there is no suite {}; there is {}{more}", printable(missing), named.join(", "))
 }

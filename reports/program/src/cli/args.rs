@@ -367,7 +367,7 @@ pub(super) struct WhatArgs {
     pub(super) call_sites: bool,
     /// Predict what SFrame would cost each file, and what it would leave out
     ///
-    /// `forecast --help` says how. Without a list, these are gnu-2.44, smallest-v2, gnu-2.47.50 and smallest-v3.
+    /// `forecast --help` says how. Without a list, it is gnu-2.47.50.
     #[arg(long, value_name = "ENCODING", value_parser = forecast::encoding(), num_args = 0.., require_equals = true, value_delimiter = ',', default_missing_values = forecast::DEFAULT, help_heading = "What to check", hide_short_help = true)]
     pub(super) forecast: Vec<Encoding>,
     /// Say what these consumers do with each section; `all` for all

@@ -7,9 +7,10 @@ use sframe_validator::finding::Keep;
 
 use super::args::DocumentFormat;
 use super::args::look::{DiffArgs, MatchBy};
-use super::{Exit, stdout, styled_stdout};
+use super::{Exit, complain, stdout, styled_stdout};
+use sframe_record::numbers::counted;
 use sframe_record::text::printable_path;
-use sframe_render::diff::{DiffOptions, Text, diff_files, json};
+use sframe_render::diff::{DiffOptions, Text, diff_inputs, json};
 
 /// The number of differing functions that are shown without `--all`.
 const SHOWN: usize = 10;
@@ -22,20 +23,27 @@ pub(super) fn run(args: &DiffArgs) -> io::Result<Exit> {
         }),
         keep: if args.all { Keep::All } else { Keep::First(SHOWN) },
     };
-    let report = match diff_files(&args.first, &args.second, &options) {
-        Ok(report) => report,
+    let comparison = match diff_inputs(&args.first, &args.second, &options) {
+        Ok(comparison) => comparison,
         Err(error) => {
             writeln!(io::stderr(), "{}: {}", printable_path(&error.path), error.why)?;
             return Ok(Exit::Incomplete);
         }
     };
-    match args.format {
-        DocumentFormat::Text => Text::new(styled_stdout()).write(&report)?,
-        DocumentFormat::Json => json::write(&mut stdout(), &report)?,
+    match (args.format, comparison.reports.as_slice()) {
+        (DocumentFormat::Text, _) => Text::new(styled_stdout()).comparison(&comparison)?,
+        (DocumentFormat::Json, [report]) => json::write(&mut stdout(), report)?,
+        (DocumentFormat::Json, reports) => {
+            let files = counted(reports.len() as u64, "file");
+            complain(&format!(
+                "--format json compares one file: the packages have {files} in common"
+            ))?;
+            return Ok(Exit::Failure);
+        }
     }
-    Ok(if report.is_different() {
+    Ok(if comparison.is_different() {
         Exit::Findings
-    } else if report.is_incomplete() {
+    } else if comparison.is_incomplete() {
         Exit::Incomplete
     } else {
         Exit::Clean

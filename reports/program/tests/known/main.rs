@@ -10,6 +10,7 @@ mod random;
 mod start_files;
 mod starts;
 mod stripped;
+mod useless;
 mod wrong_cfi;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use sframe_corpus::repository;
+use sframe_record::Weight;
 
 /// The pages below `docs/upstream/` about producers, by the defect that they are about.
 fn pages() -> BTreeMap<String, BTreeSet<String>> {
@@ -51,6 +52,19 @@ fn defects_have_an_input_or_a_reason() {
             assert!(input.trim_start().starts_with('`'), "{}: no file is named", defect.input);
             assert!(page.contains("\n```asm\n"), "{}: no source", defect.input);
         }
+    }
+}
+
+/// A defect that spoils a part of a section says which. Those with a folder in `corpus/differences/` make rows wrong or lose them, so that
+/// they are not harmless.
+#[test]
+fn defects_say_what_they_spoil() {
+    for defect in sframe_defects::all() {
+        let is_partial = defect.weight == Weight::Partial;
+        assert_eq!(defect.pcs.is_empty(), !is_partial, "{}", defect.id);
+        assert!(!defect.effect.is_empty(), "{}", defect.id);
+        let folder = repository().join("corpus/differences").join(defect.id);
+        assert!(!folder.is_dir() || defect.weight != Weight::Harmless, "{}", defect.id);
     }
 }
 

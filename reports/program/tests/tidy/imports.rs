@@ -113,6 +113,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "compare",
             "forecast",
             "readings",
+            "useless",
             "piece",
             "verdict",
             "link_inputs",

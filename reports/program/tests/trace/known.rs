@@ -71,11 +71,11 @@ fn the_text_says_the_same_as_the_check() {
     };
     let checked = |level: &str| program::run(&folder, &["--known", level, "-q", "frames"]).text;
     let (named, denied, allowed) = (text("warn"), text("deny"), text("allow"));
-    let name = "known, not caused by this file: ld-plt-got (GNU ld 2.44 to 2.47.50)";
+    let name = "known, not caused by this file: ld-plt-got (GNU ld 2.44 to 2.47.50; partial: the stubs of .plt.got)";
     assert!(named.contains(", 1 wrong (known defect), ") && named.contains(name), "{named}");
     assert!(checked("warn").contains(name));
     assert!(!named.contains("are wrong at"), "{named}");
-    let name = "known: ld-plt-got (GNU ld 2.44 to 2.47.50; not caused by this file)\n";
+    let name = "known: ld-plt-got (GNU ld 2.44 to 2.47.50; not caused by this file; partial: the stubs of .plt.got)\n";
     let place = stub(&folder, "frames").remove(0);
     let wrong = format!("    CFA and RA are wrong at 1 PC of the function at 0x{place}\n");
     assert!(denied.contains(&wrong) && denied.contains(name), "{denied}");

@@ -25,8 +25,7 @@ impl PackageForecasts<'_> {
     pub fn table(&self, listed: usize) -> Table {
         let mut encodings: Vec<&Text<'_>> = Vec::new();
         for section in self.packages.iter().flat_map(|of| &of.total.forecast.sections) {
-            let is_known = section.unknown == 0 || section.files > 0;
-            if is_known && !encodings.contains(&&section.encoding) {
+            if section.is_known() && !encodings.contains(&&section.encoding) {
                 encodings.push(&section.encoding);
             }
         }

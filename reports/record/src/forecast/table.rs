@@ -12,7 +12,17 @@ impl Forecast<'_> {
     /// The figures, with a column for each encoding of which something is known.
     #[must_use]
     pub fn table(&self) -> Table {
-        let known = |of: &&Predicted<'_>| of.unknown == 0 || of.files > 0;
+        self.figures(usize::MAX, true)
+    }
+
+    /// The figures that fit a screen, with at most `causes` of loss.
+    #[must_use]
+    pub fn table_in_short(&self, causes: usize) -> Table {
+        self.figures(causes, false)
+    }
+
+    fn figures(&self, causes: usize, has_parts: bool) -> Table {
+        let known = |of: &&Predicted<'_>| of.is_known();
         let sections = self.sections.iter().filter(known).cloned().collect();
         let forecast = &Forecast {
             sections,
@@ -24,10 +34,12 @@ impl Forecast<'_> {
             columns: forecast.sections.iter().map(|of| printable(&*of.encoding)).collect(),
             lines: Vec::new(),
         };
-        table.sizes(forecast);
-        table.parts(forecast);
+        table.sizes(forecast, has_parts);
+        if has_parts {
+            table.parts(forecast);
+        }
         table.described(forecast);
-        table.losses(forecast);
+        table.losses(forecast, causes);
         let is_unknown = forecast.sections.iter().any(|of| of.unknown > 0);
         if is_unknown {
             table.add(forecast, "files without a forecast", false, |of| grouped(of.unknown));
@@ -48,7 +60,7 @@ impl Table {
         self.lines.push(Line { label: label.into(), is_part, cells });
     }
 
-    fn sizes(&mut self, forecast: &Forecast<'_>) {
+    fn sizes(&mut self, forecast: &Forecast<'_>, has_parts: bool) {
         self.add(forecast, "bytes", false, |of| grouped(of.bytes));
         // Some files have the sections of the last two, others do not: in sums, these are no measure.
         let is_file = forecast.elf_type.is_some();
@@ -60,7 +72,10 @@ impl Table {
             (|sizes| sizes.debug_frame, ".debug_frame, which is not loaded", ""),
             (|sizes| sizes.sframe, "the section that it has", ""),
         ];
-        for (measure, of_file, of_files) in wholes {
+        // On a screen, what the memory takes is left out: it is nearly the same as what is loaded.
+        let on_screen = |place: usize| has_parts || place != 3;
+        let wholes = wholes.into_iter().enumerate().filter(|(place, _)| on_screen(*place));
+        for (_, (measure, of_file, of_files)) in wholes {
             let what = if is_file { of_file } else { of_files };
             self.shares(forecast, what, measure, |of| of.bytes);
         }
@@ -100,7 +115,7 @@ impl Table {
         }
     }
 
-    fn losses(&mut self, forecast: &Forecast<'_>) {
+    fn losses(&mut self, forecast: &Forecast<'_>, most: usize) {
         self.add(forecast, "functions left out", false, |of| grouped(of.lost()));
         let mut causes: Vec<&str> = Vec::new();
         for loss in forecast.sections.iter().flat_map(|of| &of.losses) {
@@ -108,10 +123,22 @@ impl Table {
                 causes.push(&loss.cause);
             }
         }
+        let lost = |of: &Predicted<'_>, cause: &str| {
+            let lost = of.losses.iter().find(|loss| &*loss.cause == cause);
+            lost.map_or(0, |loss| loss.functions)
+        };
+        // One line for the rest takes no more room than the last cause.
+        let shown = if causes.len() > most { most.saturating_sub(1) } else { causes.len() };
+        let (causes, others) = causes.split_at_checked(shown).unwrap_or_default();
         for cause in causes {
-            self.add(forecast, printable(cause), true, |of| {
-                let lost = of.losses.iter().find(|loss| &*loss.cause == cause);
-                grouped(lost.map_or(0, |loss| loss.functions))
+            self.add(forecast, printable(*cause), true, |of| grouped(lost(of, cause)));
+        }
+        if !others.is_empty() && most > 0 {
+            let sum = |of: &Predicted<'_>| {
+                others.iter().map(|cause| lost(of, cause)).fold(0, u64::saturating_add)
+            };
+            self.add(forecast, format!("{} other causes", others.len()), true, |of| {
+                grouped(sum(of))
             });
         }
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use sframe_oracle::diff::{Change, Matching};
 
-use super::{ComparedFile, FunctionChange, FunctionPlace, Report};
+use super::{ComparedFile, Comparison, FunctionChange, FunctionPlace, Report};
 use crate::report::text::evidence::{self, Titles};
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::{printable, printable_path};
@@ -22,6 +22,27 @@ impl<W: Write> Text<W> {
     /// A renderer that writes to `out`.
     pub const fn new(out: W) -> Text<W> {
         Text { out }
+    }
+
+    /// Writes the comparison of two files, or of all files that two packages have, and the files of one package alone.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub fn comparison(&mut self, comparison: &Comparison) -> io::Result<()> {
+        for (place, report) in comparison.reports.iter().enumerate() {
+            if place > 0 {
+                writeln!(self.out)?;
+            }
+            self.write(report)?;
+        }
+        for path in comparison.only_first.iter().chain(&comparison.only_second) {
+            let path = printable_path(path);
+            writeln!(
+                self.out,
+                "{path}: the other package has no such file with an SFrame section"
+            )?;
+        }
+        self.out.flush()
     }
 
     /// Writes the whole comparison.

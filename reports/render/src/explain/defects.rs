@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use sframe_defects::{Defect, Producer};
-use sframe_record::Owner;
+use sframe_record::{Owner, Weight};
 
 use super::rules::sentence;
 use super::{BOLD, parts};
@@ -30,7 +30,8 @@ pub(super) fn page(out: &mut dyn Write, defect: &Defect, width: Option<usize>) -
         input => input.to_owned(),
     };
     let pages = [
-        ("What goes wrong", sentence(defect.consequence)),
+        ("What goes wrong", sentence(defect.effect)),
+        ("Consequence", sentence(&consequence(defect))),
         ("What to do", sentence(defect.workaround)),
         ("How it is recognised", sentence(defect.recognised)),
         ("How it counts", sentence(counts)),
@@ -40,6 +41,20 @@ pub(super) fn page(out: &mut dyn Write, defect: &Defect, width: Option<usize>) -
         ("Smallest input", input),
     ];
     parts(out, &pages, width)
+}
+
+/// How much of a section it spoils, in words.
+fn consequence(defect: &Defect) -> String {
+    let more = match (defect.weight, defect.is_recognised()) {
+        (Weight::Harmless, _) => ": no row of a section is wrong or missing because of it",
+        (Weight::Partial, true) => {
+            ". Where it leaves readers at most 5 % of a section, useless-section reports that"
+        }
+        (Weight::Partial, false) => "",
+        (Weight::Useless, true) => ": readers find no right row, which useless-section reports",
+        (Weight::Useless, false) => ": readers find no row",
+    };
+    format!("{}{more}", defect.consequence())
 }
 
 /// Lists the known defects of a producer, or of all: the identifier, who has it, and what it is.
@@ -64,6 +79,7 @@ pub(super) fn list(
         for defect in defects {
             writeln!(out, "  {BOLD}{}{BOLD:#} ({})", defect.id, defect.affected())?;
             writeln!(out, "    {}", wrap(defect.title, 4, width))?;
+            writeln!(out, "    {}", wrap(&defect.consequence().to_string(), 6, width))?;
             if producer.is_some() {
                 writeln!(out, "    what to do: {}", wrap(defect.workaround, 6, width))?;
             }

@@ -158,12 +158,21 @@ impl Causes {
         let nothing = causes.causes.is_empty() && self.left.is_empty();
         let causes_shown = groups::Options { causes: shown, demangle: options.demangle };
         write_text(out, &causes, causes_shown)?;
-        write_left(out, &self.left, shown, options)?;
+        // A forecast begins with its answer.
+        let is_forecast = !options.findings && options.summary;
+        if !is_forecast {
+            write_left(out, &self.left, shown, options)?;
+        }
         if options.summary {
-            if !nothing {
+            if !nothing && !is_forecast {
                 writeln!(out)?;
             }
             Text::new(&mut *out, options).totals(summary)?;
+            if is_forecast {
+                let unread =
+                    self.left.into_iter().filter(|((left, _), _)| *left != Left::Undecided);
+                write_left(out, &unread.collect(), if options.all { shown } else { 1 }, options)?;
+            }
             next_steps(out, &causes, options)?;
             Text::new(out, options).missing(summary)?;
         }

@@ -247,7 +247,7 @@ fn line(head: &Record<'_>, finding: &Finding<'_>) -> String {
     let function = finding.function.as_ref().and_then(|of| of.symbol.as_ref());
     let symbol = function.or_else(|| finding.code.as_ref().and_then(|of| of.symbol.as_ref()));
     let place = symbol.map(|symbol| format!("{symbol}: ")).unwrap_or_default();
-    let message = format!("{place}{}{}", finding.message, known.unwrap_or_default());
+    let message = format!("{place}{}{}", finding.advice(), known.unwrap_or_default());
     with_ruling(&message, finding.ruling(head.table).as_deref())
 }
 

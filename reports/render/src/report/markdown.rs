@@ -66,6 +66,9 @@ impl<W: Write> Markdown<W> {
 
     fn forecast(&mut self, total: &ForecastTotal<'_>, noun: &str) -> io::Result<()> {
         writeln!(self.out, "\n**What SFrame would cost {}**\n", counted(total.files, noun))?;
+        if let Some(answer) = total.answer() {
+            writeln!(self.out, "{}.\n", plain(&answer))?;
+        }
         self.table(&total.forecast.table())?;
         match total.forecast.caveat().filter(|_| noun == LINKED) {
             Some(caveat) => writeln!(self.out, "\n{}", caveat.replace('*', "\\*")),
@@ -112,7 +115,8 @@ impl<W: Write> Markdown<W> {
         writeln!(self.out, "\n**Known defects of assemblers, linkers and C libraries**\n")?;
         for (id, findings, files) in known {
             let defect = sframe_defects::find(id);
-            let about = defect.map(|of| format!(": {} ({})", of.title, of.affected()));
+            let about = defect
+                .map(|of| format!(": {} ({}); {}", of.title, of.affected(), of.consequence()));
             let (findings, files) = (counted(findings, "finding"), counted(files, "file"));
             let about = plain(&about.unwrap_or_default());
             writeln!(self.out, "- {}, {findings} in {files}{about}", code(id))?;

@@ -253,7 +253,7 @@ impl SarifResult {
             number => format!(", and in {number} more functions"),
         };
         let about = about.unwrap_or_default();
-        let message = format!("{}{others}{about}", finding.message);
+        let message = format!("{}{others}{about}", finding.advice());
         let ruling = finding.ruling(record.table);
         let difference = finding.difference.as_ref();
         let wrong = difference.and_then(|of| of.ruling.as_ref()).map(|ruling| ruling.wrong);

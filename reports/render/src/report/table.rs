@@ -1,7 +1,5 @@
 //! Tables of figures in text.
 
-use std::iter;
-
 use sframe_record::text::column_width;
 use sframe_record::{Line, Table};
 
@@ -22,6 +20,7 @@ pub(super) fn text(Table { columns, lines }: &Table) -> String {
         let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("  {cell:>width$}"));
         format!("  {label:first$}{}\n", cells.collect::<String>())
     };
-    let title = iter::once(row(String::new(), columns));
-    title.chain(lines.iter().map(|line| row(label(line), &line.cells))).collect()
+    let has_titles = columns.iter().any(|name| !name.is_empty());
+    let title = has_titles.then(|| row(String::new(), columns));
+    title.into_iter().chain(lines.iter().map(|line| row(label(line), &line.cells))).collect()
 }

@@ -1,6 +1,5 @@
 //! Text for people: each finding with its place, its field and the bytes around it, then the summary.
 
-mod advice;
 mod call_sites;
 mod coverage;
 pub(crate) mod evidence;
@@ -10,6 +9,7 @@ mod place;
 mod readings;
 mod totals;
 mod unproven;
+mod useless;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -26,6 +26,7 @@ use sframe_record::{
     Difference, Events, Finding, Owner, Part, Record, Section, Severity, Status, Summary,
     Text as Name, UnwindTable, Wrong,
 };
+use useless::is_useless;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -139,6 +140,9 @@ impl<W: Write> Text<W> {
         }
         listed.findings += 1;
         listed.described = listed.described.saturating_add(finding.weight());
+        if is_useless(finding) && !self.listing.is_named {
+            return self.useless(head, finding);
+        }
         self.name(head)?;
         self.finding_of(head, finding)
     }
@@ -206,8 +210,9 @@ impl<W: Write> Text<W> {
         }
         if let Some(forecast) = &record.forecast {
             self.separate()?;
-            self.after_block = true;
-            forecast::file(&mut self.out, &record.name(), forecast)?;
+            // Several answers are one block.
+            self.after_block = self.options.findings;
+            forecast::file(&mut self.out, &record.name(), forecast, self.options.width)?;
         }
         if !record.readings.is_empty() {
             self.separate()?;
@@ -285,6 +290,7 @@ impl<W: Write> Text<W> {
         let style = severity_style(finding.severity);
         let message = self.wrapped(&finding.message.to_string(), 4);
         writeln!(self.out, "  {style}{severity}[{rule}]{style:#}: {message}")?;
+        self.remedy(finding)?;
         let place = place::of(record, finding, self.options.demangle);
         if !place.is_empty() {
             writeln!(self.out, "    at {}", self.wrapped(&place, 7))?;
@@ -397,8 +403,8 @@ impl<W: Write> Events for Text<W> {
     }
 
     fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
-        // What the author of the file can change comes first.
-        self.listing.held.sort_by_key(|finding| finding.owner);
+        // First comes that the section is useless, then what the author of the file can change.
+        self.listing.held.sort_by_key(|finding| (!is_useless(finding), finding.owner));
         self.list_held(record)?;
         self.record(record)?;
         self.flush_for_watchers()

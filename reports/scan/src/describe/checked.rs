@@ -1,5 +1,6 @@
 //! The record of a checked file.
 
+use sframe_oracle::compare::Sums;
 use sframe_record::json::{exact_name, name};
 use sframe_record::{
     Address, CallSites, Code, Coverage, Field, Finding, Function, Header, Owner, Proofs, Record,
@@ -30,6 +31,8 @@ pub struct Comparison {
     pub proofs: Option<Box<Proofs<'static>>>,
     /// What a stack walker finds after calls.
     pub call_sites: Option<CallSites>,
+    /// Bytes of code by verdict, as far as the sections can be read, even where the layout is not certain.
+    pub sums: Option<Sums>,
 }
 
 /// The record of the file that `report` describes, with names and bytes from the file. It has no path yet.
@@ -162,8 +165,10 @@ impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
             severity: finding.rule.severity.into(),
             group: finding.rule.group.name().into(),
             known: known.map(Text::from),
+            consequence: None,
             owner: Owner::Unknown,
             message: finding.message.into(),
+            remedy: None,
             section: finding.section,
             offset: finding.offset,
             file_offset: finding.offset.and_then(place),

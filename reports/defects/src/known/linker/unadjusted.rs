@@ -1,5 +1,7 @@
 //! Start fields that count from themselves, in a file whose linker did not adjust them.
 
+use sframe_record::Weight;
+
 use super::{GOLD, LINKER, LLD};
 use crate::case::Case;
 use crate::defect::Defect;
@@ -18,11 +20,12 @@ const PROVEN: Signs = Signs {
 
 pub(super) static STARTS_NOT_ADJUSTED: Defect = Defect {
     id: "starts-not-adjusted",
+    weight: Weight::Useless,
     title: "start addresses are too low, because the linker does not adjust those of GNU as",
     affected: &[gnu_as("2.40", "2.44"), LLD, GOLD],
     recognised: "in files of lld or gold whose starts are relative to the section, functions begin where there is no code, or \
                  each start plus the offset of its field in the section is a function of CFI",
-    consequence: "readers find other functions than the right ones, or none",
+    effect: "readers find other functions than the right ones, or none",
     workaround: "link with GNU ld, or use an assembler that writes field-relative starts (GNU as 2.46, LLVM)",
     input: "corpus/differences/starts-not-adjusted/input.s",
     upstream: "binutils-gdb commit dcb0cf7bb2a4, which defines the flag for field-relative starts",

@@ -13,7 +13,7 @@ use sframe_scan::describe::forecast::encoding_name;
 pub(in crate::cli) const FORECAST_HELP: &str = "\
 Sections are made in memory from each file's CFI. The predictions gnu-* say what GNU as and ld of that release would have \
 written, had every object been assembled with --gsframe: 2.40 writes version 1, 2.44 version 2, and 2.47.50 version 3. The \
-encodings smallest-* are the fewest bytes that say the same as the CFI. `explain CAUSE` has a page for each cause of loss.
+encodings smallest-* are the fewest bytes that say the same as the CFI. Without --encoding, the forecast is gnu-2.47.50. `explain CAUSE` has a page for each cause of loss.
 
 A file does not show whether it was linked with --gc-sections, as rustc does and many builds in C. GNU ld 2.40 and 2.44 then \
 discard every .sframe section, and 2.47.50 writes no entries for its stubs: ask for that with --gc-sections.
@@ -44,9 +44,8 @@ pub(in crate::cli) struct ForecastArgs {
     pub(in crate::cli) resources: ResourceArgs,
 }
 
-/// The encodings of a forecast for which none are named: what the releases write today, and what is possible.
-pub(in crate::cli) const DEFAULT: [&str; 4] =
-    ["gnu-2.44", "smallest-v2", "gnu-2.47.50", "smallest-v3"];
+/// The encoding of a forecast for which none is named: the newest version, which all machines have.
+pub(in crate::cli) const DEFAULT: [&str; 1] = ["gnu-2.47.50"];
 
 /// The encodings that people choose from. Nobody writes new sections of version 1, so its smallest form is left out.
 fn offered() -> impl Iterator<Item = Encoding> {

@@ -16,7 +16,7 @@ use sframe_render::lookup::{PlaceName, hexadecimal};
 /// `dump`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DumpArgs {
-    /// A file or archive
+    /// A file, archive or package
     #[arg(value_hint = ValueHint::FilePath)]
     pub(in crate::cli) file: PathBuf,
     /// The layout
@@ -88,10 +88,10 @@ impl TypedValueParser for SubjectName {
 /// `diff`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DiffArgs {
-    /// The first file
+    /// The first file or package
     #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) first: PathBuf,
-    /// The second file
+    /// The second file or package
     #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) second: PathBuf,
     /// How code is matched; without this option, by PC where both files have code at the same

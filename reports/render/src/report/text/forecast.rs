@@ -1,70 +1,146 @@
-//! What SFrame would cost, and what it would lose.
+//! What SFrame would cost, and what it would lose: the answer first, then the figures, within one screen.
 
 use std::io::{self, Write};
 
 use anstyle::Style;
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
-use sframe_record::{Forecast, LINKED, Summary};
+use sframe_record::{ElfType, Forecast, LINKED, Predicted, Summary};
 
 use super::coverage::example;
 use crate::report::table;
+use crate::report::wrap::wrap;
 
+/// The number of columns of a screen.
+const WIDTH: usize = 100;
+/// The number of lines for figures and examples: those of a screen without the answer and the counts of inputs.
+const LINES: usize = 15;
+/// The number of lines for why some file could not be read.
+const REASON: usize = 3;
 /// The number of packages that are listed.
-const PACKAGES: usize = 20;
+const PACKAGES: usize = 10;
+/// The number of causes of loss that are listed.
+const CAUSES: usize = 3;
+/// The number of files, each with an answer of its own, up to which the figures of all together have no causes.
+const FEW: u64 = 3;
 
 const BOLD: Style = Style::new().bold();
 
-/// Writes the forecast for a file.
-pub(super) fn file(out: &mut dyn Write, name: &str, forecast: &Forecast<'_>) -> io::Result<()> {
-    writeln!(out, "{BOLD}forecast{BOLD:#} for {name}")?;
-    figures(out, forecast, !forecast.is_object())
+/// Writes the answer for a file. Its figures follow, in [`totals`].
+pub(super) fn file(
+    out: &mut dyn Write,
+    name: &str,
+    forecast: &Forecast<'_>,
+    width: Option<usize>,
+) -> io::Result<()> {
+    answer(out, name, forecast.answer(), width)?;
+    unknown(forecast, width).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// Writes the forecasts for all programs and libraries together, and for all objects.
-pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
+/// Writes the forecasts for all programs and libraries together, and for all objects. Nothing else was asked for if it
+/// `is_alone`.
+pub(super) fn totals(
+    out: &mut dyn Write,
+    summary: &Summary<'_>,
+    width: Option<usize>,
+    is_alone: bool,
+) -> io::Result<()> {
     let totals = summary.forecasts();
-    // The forecast for a single file was written with it.
-    if totals.iter().map(|(total, _)| total.files).sum::<u64>() < 2 {
-        return Ok(());
+    let files: u64 = totals.iter().map(|(total, _)| total.files).sum();
+    let packages = summary.several_packages();
+    for (place, (total, noun)) in totals.iter().enumerate() {
+        let forecast = &of_one(&total.forecast, *noun == LINKED, files);
+        let mut lines = Vec::new();
+        // Otherwise, the answer is the last line.
+        if files > 1 || !is_alone {
+            answer(out, &counted(total.files, noun), total.answer(), width)?;
+            lines = unknown(forecast, width);
+        }
+        // The answers for two or three files, or for packages, are on the screen as well.
+        let is_listed = packages.is_some() || (files > 1 && files <= FEW && totals.len() > 1);
+        let has_room = files == 1 || (files > FEW && totals.len() == 1);
+        if place == 0 && !is_listed {
+            lines.extend(figures(forecast, if has_room { CAUSES } else { 0 }));
+        }
+        lines.extend(forecast.caveat().filter(|_| *noun == LINKED).map(|text| format!("  {text}")));
+        if place == 0 && !is_listed && has_room {
+            let left = summary.unreadable.saturating_add(summary.crashed);
+            let room = LINES.saturating_sub(if left > 0 { REASON } else { 0 });
+            let room = room.saturating_sub(lines.len());
+            lines.extend(examples(forecast).into_iter().take(room));
+        }
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
-    for (total, noun) in totals {
-        writeln!(out, "{BOLD}forecast{BOLD:#} for {}", counted(total.files, noun))?;
-        figures(out, &total.forecast, noun == LINKED)?;
-    }
-    if let Some(packages) = summary.several_packages() {
+    if let Some(packages) = packages {
         writeln!(out, "{BOLD}forecast{BOLD:#} for {}", packages.subject(PACKAGES))?;
-        write!(out, "{}", table::text(&packages.table(PACKAGES)))?;
+        let table = packages.table(PACKAGES);
+        table::text(&table).lines().try_for_each(|line| writeln!(out, "{}", fitting(line)))?;
     }
     Ok(())
 }
 
-fn figures(out: &mut dyn Write, forecast: &Forecast<'_>, is_linked: bool) -> io::Result<()> {
-    write!(out, "{}", table::text(&forecast.table()))?;
-    if let Some(caveat) = forecast.caveat().filter(|_| is_linked) {
-        writeln!(out, "  {caveat}")?;
+/// The number of columns that lines may have.
+pub(super) fn screen(width: Option<usize>) -> usize {
+    width.unwrap_or(WIDTH).min(WIDTH)
+}
+
+/// The forecast; for a single file, with what a file has and sums do not.
+fn of_one<'r>(forecast: &Forecast<'r>, is_linked: bool, files: u64) -> Forecast<'r> {
+    let of_file = if is_linked { ElfType::Shared } else { ElfType::Relocatable };
+    Forecast { elf_type: (files == 1).then_some(of_file), ..forecast.clone() }
+}
+
+/// Writes `forecast for FILE: SFrame would add ...`.
+fn answer(
+    out: &mut dyn Write,
+    subject: &str,
+    answer: Option<String>,
+    width: Option<usize>,
+) -> io::Result<()> {
+    let answer = answer.as_deref().unwrap_or("what SFrame would cost is not known");
+    let width = screen(width).saturating_sub("forecast".len());
+    let text = wrap(&format!("for {subject}: {answer}"), 2, Some(width));
+    writeln!(out, "{BOLD}forecast{BOLD:#} {text}")
+}
+
+/// The lines of the table. With one encoding, which the answer names, the columns have no titles.
+fn figures(forecast: &Forecast<'_>, causes: usize) -> Vec<String> {
+    let mut table = forecast.table_in_short(causes);
+    if let [only] = table.columns.as_mut_slice() {
+        only.clear();
     }
-    for section in &forecast.sections {
-        let Some(reason) = &section.reason else { continue };
-        let reason = printable(&**reason);
-        match forecast.elf_type {
-            Some(_) => writeln!(out, "  {}: not known: {reason}", section.encoding)?,
-            None => writeln!(out, "  {}: not known for {reason}", section.encoding)?,
-        }
-    }
-    examples(out, forecast)
+    table::text(&table).lines().map(fitting).collect()
+}
+
+/// Why the sections of some files are not known.
+fn unknown(forecast: &Forecast<'_>, width: Option<usize>) -> Vec<String> {
+    let line = |section: &Predicted<'_>| {
+        let reason = printable(&**section.reason.as_ref()?);
+        let why = if forecast.elf_type.is_some() { ":" } else { " for" };
+        let text = format!("{}: not known{why} {reason}", section.encoding);
+        Some(format!("  {}", wrap(&text, 4, Some(screen(width)))))
+    };
+    forecast.sections.iter().filter_map(line).collect()
 }
 
 /// The first function of each cause.
-fn examples(out: &mut dyn Write, forecast: &Forecast<'_>) -> io::Result<()> {
-    let mut shown: Vec<&str> = Vec::new();
+fn examples(forecast: &Forecast<'_>) -> Vec<String> {
+    let (mut shown, mut lines): (Vec<&str>, _) = (Vec::new(), Vec::new());
     for loss in forecast.sections.iter().flat_map(|section| &section.losses) {
         let Some(first) = loss.examples.first() else { continue };
         if shown.contains(&&*loss.cause) {
             continue;
         }
         shown.push(&loss.cause);
-        writeln!(out, "  {}: {}", printable(&*loss.cause), example(first))?;
+        lines.push(fitting(&format!("  {}: {}", printable(&*loss.cause), example(first))));
     }
-    Ok(())
+    lines
+}
+
+/// A line that fits: the end of a longer one is cut.
+fn fitting(line: &str) -> String {
+    match line.char_indices().nth(WIDTH) {
+        None => line.to_owned(),
+        Some(_) => line.chars().take(WIDTH - 1).chain(['…']).collect(),
+    }
 }

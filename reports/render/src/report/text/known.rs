@@ -2,18 +2,21 @@
 
 use sframe_record::text::printable;
 
-/// `ld-plt-got (GNU ld 2.44 to 2.47.50)`.
+/// `ld-plt-got (GNU ld 2.44 to 2.47.50; partial: the stubs of .plt.got)`.
 pub(crate) fn in_short(id: &str) -> String {
     match sframe_defects::find(id) {
-        Some(defect) => format!("{id} ({})", defect.affected()),
+        Some(defect) => format!("{id} ({}; {})", defect.affected(), defect.consequence()),
         None => printable(id),
     }
 }
 
-/// `ld-plt-got (GNU ld 2.44 to 2.47.50; not caused by this file)`.
+/// `ld-plt-got (GNU ld 2.44 to 2.47.50; not caused by this file; partial: the stubs of .plt.got)`.
 pub(crate) fn in_full(id: &str) -> String {
     match sframe_defects::find(id) {
-        Some(defect) => format!("{id} ({}; not caused by this file)", defect.affected()),
+        Some(defect) => {
+            let (affected, consequence) = (defect.affected(), defect.consequence());
+            format!("{id} ({affected}; not caused by this file; {consequence})")
+        }
         None => printable(id),
     }
 }

@@ -1,6 +1,7 @@
 //! The place of a finding: offsets, the function, the row, the code, and the source line.
 
 use sframe_record::numbers::counted;
+use sframe_record::text::printable;
 use sframe_record::{Code, Finding, Function, Record, Text as Name, demangle};
 
 /// `.sframe+0x20 (file offset 0x2020), function 3 foo at 0x1000 (60 bytes), row 2`.
@@ -41,7 +42,8 @@ fn function_place(
         text.push_str(&symbol_place(symbol, function.symbol_offset, demangled));
     }
     if let Some(start) = function.start {
-        text.push_str(&format!(" at {}{start}", section_of(function.code_section.as_ref())));
+        let section = section_of(function.code_section.as_ref(), function.symbol.as_ref());
+        text.push_str(&format!(" at {section}{start}"));
     }
     if let Some(section) =
         elf_section.filter(|name| is_unusual(name, function.code_section.as_ref()))
@@ -62,7 +64,7 @@ fn code_place(code: &Code<'_>, finding: &Finding<'_>, demangled: bool) -> String
     let in_section =
         in_section.filter(|name| is_alone && is_unusual(name, code.code_section.as_ref()));
     let in_section = in_section.map(|name| format!(" in {name}")).unwrap_or_default();
-    let section = section_of(code.code_section.as_ref());
+    let section = section_of(code.code_section.as_ref(), code.symbol.as_ref());
     let bytes = counted(code.end.0.saturating_sub(code.start.0), "byte");
     format!("code {section}{}..{} ({bytes}){symbol}{in_section}", code.start, code.end)
 }
@@ -84,7 +86,15 @@ fn symbol_place(symbol: &Name<'_>, offset: Option<u64>, demangled: bool) -> Stri
     }
 }
 
-/// `.text+` before an offset in a section of a relocatable object.
-fn section_of(section: Option<&Name<'_>>) -> String {
-    section.map_or(String::new(), |section| format!("{section}+"))
+/// Section names that end with a longer symbol are not written in full: the symbol is in the line already.
+const LONG: usize = 60;
+
+/// `.text+` before an offset in a section of a relocatable object; `.text.…+` if a long symbol follows.
+fn section_of(section: Option<&Name<'_>>, symbol: Option<&Name<'_>>) -> String {
+    let Some(section) = section else { return String::new() };
+    let symbol = symbol.filter(|symbol| symbol.as_str().len() > LONG);
+    match symbol.and_then(|symbol| section.as_str().strip_suffix(symbol.as_str())) {
+        Some(kind) if !kind.is_empty() => format!("{}…+", printable(kind)),
+        _ => format!("{section}+"),
+    }
 }

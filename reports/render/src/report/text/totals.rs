@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{
-    BOLD, Text, advice, call_sites, coverage, forecast, readings, severity_style, unproven,
-};
+use super::{BOLD, Text, call_sites, coverage, forecast, readings, severity_style, unproven};
 use sframe_input::Special;
+use sframe_record::advice;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
 use sframe_record::{KindCount, RuleCount, SectionCount, Severity, Summary, SuppressedCount};
@@ -16,7 +15,13 @@ impl<W: Write> Text<W> {
     /// # Errors
     /// Returns an error if writing fails.
     pub fn totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
-        self.separate()?;
+        let is_forecast = !self.options.findings && !summary.forecasts().is_empty();
+        if is_forecast {
+            forecast::totals(&mut self.out, summary, self.options.width, true)?;
+            self.options.width = Some(forecast::screen(self.options.width));
+        } else {
+            self.separate()?;
+        }
         let checked = counted(summary.checked, "file");
         let inputs = counted(summary.inputs, "input");
         let with = grouped(summary.with_section);
@@ -29,11 +34,14 @@ impl<W: Write> Text<W> {
             self.left_out("not checked", summary)?;
         }
         let is_bare = self.options.findings && advice::has_nothing_to_check(summary);
-        if summary.with_section > 0 {
+        if is_forecast {
+            // The sections that files have already are not the question.
+        } else if summary.with_section > 0 {
             self.section_totals(summary)?;
             if let Some(compared) = &summary.compared {
                 writeln!(self.out, "  {}", self.wrapped(&coverage::in_short(compared, noun), 4))?;
             }
+            self.lines(advice::forecast(summary).as_slice())?;
         } else if is_bare {
             self.lines(&advice::without_sections(summary))?;
         } else if summary.code_bytes > 0 {
@@ -59,7 +67,9 @@ impl<W: Write> Text<W> {
         }
         self.failed_gates(summary)?;
         call_sites::totals(&mut self.out, summary, self.has_call_sites, self.options.width)?;
-        forecast::totals(&mut self.out, summary)?;
+        if !is_forecast {
+            forecast::totals(&mut self.out, summary, self.options.width, false)?;
+        }
         // What consumers do with a single file was written with it.
         if !summary.readings.is_empty() && summary.with_section > 1 {
             readings::totals(&mut self.out, summary)?;
@@ -218,7 +228,8 @@ impl<W: Write> Text<W> {
             let style = severity_style(Severity::Warning);
             let (times, files) = (grouped(findings), counted(files, "file"));
             let defect = sframe_defects::find(id);
-            let about = defect.map(|of| format!(": {} ({})", of.title, of.affected()));
+            let about = defect
+                .map(|of| format!(": {} ({}); {}", of.title, of.affected(), of.consequence()));
             let text = format!("{} in {files}{}", printable(id), about.unwrap_or_default());
             let text = self.wrapped(&text, 20);
             writeln!(self.out, "  {times:>9} {style}{:<7}{style:#} {text}", "known")?;

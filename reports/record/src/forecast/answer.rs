@@ -1,0 +1,71 @@
+//! A forecast in one sentence.
+
+use super::{Forecast, ForecastTotal, Predicted};
+use crate::numbers::{percent, size};
+use crate::text::printable;
+
+impl Forecast<'_> {
+    /// `SFrame would add 10.8 MB, 8.4 % to the files, and describe 94.0 % of their code; as .eh_frame: 11.2 MB, 8.7 %, and
+    /// 97.1 % (gnu-2.44)`, for the first encoding of which something is known, as far as it is known; `None` if nothing is.
+    #[must_use]
+    pub fn answer(&self) -> Option<String> {
+        self.sentence(self.elf_type.is_some())
+    }
+
+    fn sentence(&self, is_file: bool) -> Option<String> {
+        let section = self.sections.iter().find(|of| Predicted::is_known(of))?;
+        let Predicted { without, bytes, described_bytes, .. } = section;
+        let file = self.sizes.file.saturating_sub(without.file);
+        let code = self.sizes.code.saturating_sub(without.code);
+        let frames = self.sizes.eh_frames().saturating_sub(without.eh_frames());
+        let (whole, whose) = if is_file { ("the file", "its") } else { ("the files", "their") };
+        let described = percent(*described_bytes, code);
+        let added = format!("{}, {} to {whole}", size(*bytes), percent(*bytes, file));
+        let today = match frames {
+            0 => String::new(),
+            frames => {
+                let with_cfi = described_bytes.saturating_add(section.lost_bytes());
+                // Linkers that collect sections lose functions that are in no list.
+                let is_all = !self.gc_sections && *bytes > 0 && code > 0;
+                let share = is_all.then(|| format!(", and {}", percent(with_cfi, code)));
+                let (size, of) = (size(frames), percent(frames, file));
+                format!("; as .eh_frame: {size}, {of}{}", share.unwrap_or_default())
+            }
+        };
+        let encoding = printable(&*section.encoding);
+        Some(format!(
+            "SFrame would add {added}, and describe {described} of {whose} code{today} ({encoding})"
+        ))
+    }
+}
+
+impl ForecastTotal<'_> {
+    /// The answer for all files, as that of [`Forecast::answer`].
+    #[must_use]
+    pub fn answer(&self) -> Option<String> {
+        self.forecast.sentence(self.files == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Forecast;
+
+    /// The shares were computed by hand.
+    #[test]
+    fn the_answer_is_about_the_first_encoding_that_is_known() {
+        let forecast = r#"{"sizes":{"file":20000,"code":4000,"eh_frame":1500,"eh_frame_hdr":500},"sections":[
+            {"encoding":"gnu-2.40","unknown":1},
+            {"encoding":"gnu-2.44","files":1,"bytes":1600,"described_bytes":3000,
+             "losses":[{"cause":"cfa-register","functions":2,"bytes":100}]}]}"#;
+        let forecast: Forecast<'_> = serde_json::from_str(forecast).expect("a forecast");
+        assert_eq!(
+            forecast.answer().as_deref(),
+            Some(
+                "SFrame would add 1.6 KB, 8.0 % to the files, and describe 75.0 % of their code; \
+                 as .eh_frame: 2.0 KB, 10.0 %, and 77.5 % (gnu-2.44)"
+            )
+        );
+        assert_eq!(Forecast::default().answer(), None);
+    }
+}
