@@ -161,7 +161,7 @@ fn cfa_expressions() {
         (&[0x92, 7, 24], "r7+24"),                      // bregx 7 8
         (&[0x77, 8, 0x23, 0x80, 1], "r7+136"),          // breg7 8; plus_uconst 128
         (&[0x77, 8, 0x08, 200, 0x1c], "r7-192"),        // breg7 8; const1u 200; minus
-        (&[0x77, 8, 0x06, 0x23, 8], "expression@0x29"), // the load is not the last thing
+        (&[0x77, 8, 0x06, 0x23, 8], "*(r7+8)+8"),       // breg7 8; deref; plus_uconst 8
         (&[0x77, 0, 0x76, 0, 0x22], "expression@0x29"), // two registers
     ];
     for (expression, cfa) in cases {
@@ -425,16 +425,25 @@ fn rows_before_an_error_are_kept() {
 
 #[test]
 fn a_cie_may_not_advance_or_restore() {
-    // `advance_loc`, `restore`, `restore_extended`. In a CIE, both of the latter lead back to no rule.
+    let error = ["error cfi-not-initial"].as_slice();
     let restored = ["0..100 CFA=r7+8 RA=*(CFA-8) FP=unchanged"].as_slice();
-    let cases: [(&[u8], &[&str]); 3] =
-        [(&[0x41], &["error cfi-not-initial"]), (&[0xc6], restored), (&[0x06, 6], restored)];
-    for (program, rows) in cases {
-        let saved = [0x86, 2]; // offset r6 at CFA-16
-        let bytes = section(Abi::Amd64, b"", &[DEFAULT, &saved, program].concat(), &[]);
-        assert_eq!(rows_of(&bytes, Abi::Amd64), rows);
+    // `advance_loc`, `restore`, `restore_extended`. A register without a rule is as it was; one with a rule is disputed.
+    let cases: [(&[u8], &[u8], &[&str]); 8] = [
+        (&[], &[0x41], error),
+        (&[], &[0xc6], restored),
+        (&[], &[0x06, 6], restored),
+        (&[], &[0xcc], restored),
+        (&[0x8c, 2], &[0xcc], restored), // R12
+        (&[0x86, 2], &[0xc6], error),    // RBP
+        (&[0x86, 2], &[0x06, 6], error),
+        (&[], &[0xd0], error), // RA
+    ];
+    for (before, program, rows) in cases {
+        let bytes = section(Abi::Amd64, b"", &[DEFAULT, before, program].concat(), &[]);
+        assert_eq!(rows_of(&bytes, Abi::Amd64), rows, "{before:x?} {program:x?}");
         let cfi = Cfi::from_bytes(&bytes, Kind::EhFrame, 0, Abi::Amd64);
         let code = CfiErrorKind::NotInitial(program[0]);
-        assert_eq!(cfi.defects().first().map(|d| (d.offset, d.kind)), Some((0x14, code)));
+        let at = 0x12 + before.len() as u64;
+        assert_eq!(cfi.defects().first().map(|d| (d.offset, d.kind)), Some((at, code)));
     }
 }

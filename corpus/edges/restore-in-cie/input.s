@@ -1,11 +1,11 @@
 # GCC writes `.cfi_restore` for the cold part of a function, and GNU as moves it into the CIE, where there is no rule to restore. It
-# concerns R12 in one function, and RBP, which a rule before it names, in another. In `unknown`, a call frame instruction that nobody
-# knows comes after the first row.
+# concerns R12 in one function, and RBP in another. In `disputed`, the CIE has a rule for RBP: libgcc drops it, readelf keeps it. In
+# `unknown`, a call frame instruction that nobody knows comes after the first row.
 #
 # Machine: x86_64
 # File: 2.47.50.o  2.47.50
 	.text
-	.globl	other, frame, unknown
+	.globl	other, frame, disputed, unknown
 	.type	other, @function
 other:
 	.cfi_startproc simple
@@ -27,12 +27,22 @@ frame:
 	.cfi_startproc simple
 	.cfi_def_cfa rsp, 8
 	.cfi_offset rip, -8
-	.cfi_offset rbp, -16
 	.cfi_restore rbp
 	nop
 	ret
 	.cfi_endproc
 	.size	frame, .-frame
+	.type	disputed, @function
+disputed:
+	.cfi_startproc simple
+	.cfi_def_cfa rsp, 8
+	.cfi_offset rip, -8
+	.cfi_offset rbp, -16
+	.cfi_restore rbp
+	nop
+	ret
+	.cfi_endproc
+	.size	disputed, .-disputed
 	.type	unknown, @function
 unknown:
 	.cfi_startproc

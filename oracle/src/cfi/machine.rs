@@ -182,9 +182,10 @@ impl<'c> Machine<'c> {
     }
 
     #[inline]
-    fn restore(&mut self, register: Register) {
-        // In a CIE there is no initial rule yet, and the register is as before any rule.
-        let initial = self.initial.unwrap_or(&State::INITIAL).frame;
+    fn restore(&mut self, register: Register) -> Result<(), CfiErrorKind> {
+        let Some(State { frame: initial, .. }) = self.initial else {
+            return self.restore_initial(register);
+        };
         if register == self.columns.ra {
             self.set(register, initial.ra);
         }
@@ -196,6 +197,20 @@ impl<'c> Machine<'c> {
             self.touch();
             self.state.frame.ra_signed = initial.ra_signed;
         }
+        Ok(())
+    }
+
+    /// `DW_CFA_restore` in a CIE, where there is no initial rule yet: the register is as before any rule. If the CIE has a rule for it
+    /// already, readers disagree: libgcc drops the rule, `readelf` keeps it.
+    #[cold]
+    fn restore_initial(&self, register: Register) -> Result<(), CfiErrorKind> {
+        let Frame { ra, fp, ra_signed, .. } = self.state.frame;
+        let of = |own, rule| register == own && rule != Recovery::Unchanged;
+        let is_signed = self.columns.aarch64 && register == RA_SIGN_STATE && ra_signed;
+        if of(self.columns.ra, ra) || of(self.columns.fp, fp) || is_signed {
+            return Err(CfiErrorKind::NotInitial(gimli::constants::DW_CFA_restore.0));
+        }
+        Ok(())
     }
 
     /// Pushes the state, and notes whether there is no row yet.
@@ -342,7 +357,9 @@ impl Machine<'_> {
             let code = self.instructions.input.slice().first().copied().unwrap_or_default();
             match self.step(states, standing) {
                 Ok(Step::Same) => {}
-                Ok(_) => return Err(CfiErrorKind::NotInitial(code).at(offset)),
+                Ok(_) | Err(CfiErrorKind::NotInitial(_)) => {
+                    return Err(CfiErrorKind::NotInitial(code).at(offset));
+                }
                 Err(kind) => return Err(kind.at(offset)),
             }
             if is_restore(code) {

@@ -72,7 +72,7 @@ impl Machine<'_> {
             Instruction::ValExpression(register, expression) => {
                 self.value_expression(register, expression);
             }
-            Instruction::Restore(register) => self.restore(register),
+            Instruction::Restore(register) => self.restore(register)?,
             Instruction::RememberState => self.remember(states, standing)?,
             Instruction::RestoreState => self.restore_state(states)?,
             Instruction::NegateRaState => self.negate_ra_state(),

@@ -12,8 +12,9 @@ pub(crate) static RULE: Rule = Rule {
     page: Page {
         summary: "a CIE's instructions neither advance the location nor restore an initial rule",
         consequence: "A CIE has no location, so after an advance the state at the start of its functions is unknown. It has \
-                      no earlier rule to restore either: libgcc and `sframe-check` take the register as one without a rule, \
-                      while gimli refuses the CIE, and all its functions with it.",
+                      no earlier rule to restore either: for libgcc and `sframe-check`, the register has no rule, while gimli \
+                      refuses the CIE and all its functions. If the CIE has a rule for the register, readers disagree, and \
+                      the state is not known.",
         remedy: "Move the instruction into the FDEs. GNU as makes the CIE from the directives before a function's first \
                  instruction: there, leave out `.cfi_restore` of a register that has no rule, which GCC writes for cold parts.",
         source: "DWARF 5 6.4.1, 6.4.2.3",
