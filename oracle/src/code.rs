@@ -54,6 +54,7 @@
 //!
 //! - Called functions keep the registers that the psABI requires them to keep, and return with the stack as it was.
 //! - Saved registers are overwritten only through addresses that the function computes from its stack pointer.
+//! - What the caller passed, and SP is set to, is another stack if the function returns on its own.
 //!
 //! If a jump may lead anywhere, code that is not known may enter any block: then no register is taken to hold its entry
 //! value still, but what was saved stays known. A function that returns with another stack than it was entered with, or
