@@ -96,7 +96,9 @@ impl<'e> WithDecoder<'e> for LastInstructions<'_, 'e> {
 /// The end of a function's code: the instructions after the last one that is a jump or a call, or traps.
 struct Tail<'e> {
     code: &'e [u8],
+    /// There is no such instruction in the function.
     is_all_code: bool,
+    /// All of it could be decoded.
     is_decoded: bool,
 }
 
