@@ -6,13 +6,16 @@
 mod code;
 mod headers;
 mod implied;
+mod numbers;
 mod red_zone;
 mod relocations;
+mod search_table;
 mod sframe;
 mod symbols;
 
 pub use headers::SectionHeaders;
 pub use relocations::{Relocation, RelocationTable};
+pub use search_table::{SearchEntry, SearchTable, SearchTableError};
 pub use sframe::SframeSection;
 pub use symbols::{CodeNames, Symbol, SymbolTable};
 
@@ -29,6 +32,7 @@ use crate::text::Text;
 use code::AddressIndex;
 use headers::Headers;
 use implied::Format;
+use numbers::Numbers;
 use relocations::RelocationIndex;
 use sframe::SframeSections;
 
@@ -55,7 +59,7 @@ const PT_INTERP: u32 = 3;
 /// `PT_NOTE`.
 const PT_NOTE: u32 = 4;
 /// `PT_GNU_EH_FRAME`.
-const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
+pub const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 /// `PT_GNU_SFRAME`.
 pub const PT_GNU_SFRAME: u32 = 0x6474_e554;
 /// `PF_X`.
@@ -264,8 +268,11 @@ impl<'a> Elf<'a> {
         let endian = if header.is_big_endian() { Endian::Big } else { Endian::Little };
         let machine = header.e_machine(order).0;
         let size = u64::from(header.e_phentsize(order)).saturating_mul(segments.len() as u64);
-        let format =
-            Format { class, endian, machine, headers: (header.e_phoff(order).into(), size) };
+        let format = Format {
+            numbers: Numbers { class, endian },
+            machine,
+            headers: (header.e_phoff(order).into(), size),
+        };
         let (headers, sections) =
             Headers::read((header, order, data), kind, &mut segments, format)?;
         let mut elf = Elf {
@@ -327,6 +334,12 @@ impl<'a> Elf<'a> {
     #[must_use]
     pub const fn kind(&self) -> ElfKind {
         self.kind
+    }
+
+    /// Whether the file is made for a dynamic linker.
+    #[must_use]
+    pub fn is_dynamic(&self) -> bool {
+        self.segments().iter().any(|segment| matches!(segment.p_type, PT_DYNAMIC | PT_INTERP))
     }
 
     /// The SFrame ABI that corresponds to the file's machine and byte order; `None` for machines that SFrame is not

@@ -17,12 +17,12 @@ mod stubs;
 
 use alloc::vec::Vec;
 
+use super::numbers::Numbers;
 use super::{
     Class, ElfError, ElfSection, PF_W, PF_X, PT_DYNAMIC, PT_GNU_EH_FRAME, PT_GNU_SFRAME, PT_INTERP,
     PT_NOTE, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_GNU_SFRAME, SHT_NOBITS, SHT_PROGBITS,
     Segment,
 };
-use crate::abi::Endian;
 use crate::section::Header;
 use crate::text::Text;
 pub(super) use encode::encode;
@@ -37,42 +37,10 @@ const MOST_NOTES: usize = 64;
 /// What the ELF header says about the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
-    pub(super) class: Class,
-    pub(super) endian: Endian,
+    pub(super) numbers: Numbers,
     pub(super) machine: u16,
     /// The place and size of the program headers in the file.
     pub(super) headers: (u64, u64),
-}
-
-impl Format {
-    /// The size of an address.
-    const fn word(self) -> usize {
-        match self.class {
-            Class::Elf32 => 4,
-            Class::Elf64 => 8,
-        }
-    }
-
-    /// The number in at most 8 bytes.
-    fn number(self, bytes: &[u8]) -> u64 {
-        let shift = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
-        match self.endian {
-            Endian::Little => bytes.iter().rev().fold(0, shift),
-            Endian::Big => bytes.iter().fold(0, shift),
-        }
-    }
-
-    /// The number in `size` bytes at an offset.
-    fn number_at(self, data: &[u8], offset: usize, size: usize) -> Option<u64> {
-        Some(self.number(data.get(offset..)?.get(..size)?))
-    }
-
-    /// The signed number in `size` bytes at an offset, in two's complement of 64 bits.
-    fn signed_at(self, data: &[u8], offset: usize, size: usize) -> Option<u64> {
-        let unused = u32::try_from(8_usize.checked_sub(size)?.checked_mul(8)?).ok()?;
-        let number = self.number_at(data, offset, size)?.checked_shl(unused)?.cast_signed();
-        Some((number >> unused).cast_unsigned())
-    }
 }
 
 /// A part of a segment whose content is known.
@@ -165,10 +133,19 @@ pub(super) fn cfi<'a>(data: &'a [u8], segments: &[Segment], format: Format) -> V
     out.sections
 }
 
+/// The bytes of the file to whose place in memory a segment leads; `None` if no segment loads them from the file.
+pub(super) fn bytes_of_segment<'a>(
+    data: &'a [u8],
+    segments: &[Segment],
+    segment: &Segment,
+) -> Option<&'a [u8]> {
+    Loads::of(data, segments).ok()?.bytes(segment.address, segment.file_size)
+}
+
 /// All pieces of known content, in any order.
 fn pieces(loads: &Loads<'_>, segments: &[Segment], format: Format) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    let file_header = if format.class == Class::Elf32 { 52 } else { 64 };
+    let file_header = if format.numbers.class == Class::Elf32 { 52 } else { 64 };
     for (offset, size) in [(0, file_header), format.headers] {
         if let Some(address) = loads.address_of(offset) {
             pieces.push(Piece::new((address, size), b"", Content::Table));
@@ -224,7 +201,7 @@ fn notes(loads: &Loads<'_>, segment: &Segment, format: Format) -> Vec<Piece> {
     let bytes = loads.bytes(segment.address, segment.file_size).unwrap_or_default();
     let mut at = 0_usize;
     while let Some(note) = bytes.get(at..).filter(|note| note.len() >= 12) {
-        let field = |offset: usize| format.number_at(note, offset, 4).unwrap_or_default();
+        let field = |offset: usize| format.numbers.number_at(note, offset, 4).unwrap_or_default();
         let (owner, content, kind) = (field(0), field(4), field(8));
         let size = |size: u64| usize::try_from(size).ok();
         // Where notes are aligned to 8 bytes, their sizes are multiples of 8, too.

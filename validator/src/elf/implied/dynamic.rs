@@ -48,10 +48,10 @@ impl Dynamic {
         let own = (segment.address, segment.file_size);
         let mut out = Dynamic { format: Some(format), own, ..Dynamic::default() };
         let data = loads.bytes(segment.address, segment.file_size).unwrap_or_default();
-        let word = format.word();
+        let word = format.numbers.word();
         for entry in data.chunks_exact(2 * word) {
             let (tag, value) = entry.split_at(word);
-            let field = match format.number(tag) {
+            let field = match format.numbers.number(tag) {
                 0 => break,
                 2 => &mut out.stubs.1,
                 3 => &mut out.got,
@@ -76,7 +76,7 @@ impl Dynamic {
                 0x6fff_fff0 => &mut out.versions,
                 _ => continue,
             };
-            *field = format.number(value);
+            *field = format.numbers.number(value);
         }
         if out.stub_format != DT_RELA {
             out.stubs = (0, 0);
@@ -102,7 +102,7 @@ impl Dynamic {
     /// The tables that are in the file.
     pub(super) fn pieces(&self, loads: &Loads<'_>) -> Vec<Piece> {
         let Some(format) = self.format else { return Vec::new() };
-        let word = format.word() as u64;
+        let word = format.numbers.word() as u64;
         let (symbol, rela) = (if word == 8 { 24 } else { 16 }, 3 * word);
         let (count, hash, gnu_hash) = self.symbol_count(loads, format);
         let symbols = (self.symbols, count.saturating_mul(symbol));
@@ -141,7 +141,7 @@ impl Dynamic {
         let old = loads.from(self.hash).and_then(|data| old_hash(data, format));
         let gnu = loads.from(self.gnu_hash).and_then(|data| gnu_hash(data, format));
         let old = old.map(|(count, size)| (Some(count), size));
-        let symbol = if format.word() == 8 { 24 } else { 16 };
+        let symbol = if format.numbers.word() == 8 { 24 } else { 16 };
         let up_to_names = self.strings.0.checked_sub(self.symbols).map(|size| size / symbol);
         let counts = [old, gnu].into_iter().flatten().filter_map(|(count, _)| count);
         let room = loads.from(self.symbols).map_or(0, |data| data.len() as u64 / symbol);
@@ -154,9 +154,9 @@ impl Dynamic {
 /// The number of symbols in a table of `DT_HASH`, which has one for each in its chains, and the size of the table.
 fn old_hash(data: &[u8], format: Format) -> Option<(u64, u64)> {
     // s390x ELF ABI supplement: entries have 8 bytes.
-    let size = if format.machine == EM_S390 && format.word() == 8 { 8 } else { 4 };
-    let buckets = format.number_at(data, 0, size)?;
-    let symbols = format.number_at(data, size, size)?;
+    let size = if format.machine == EM_S390 && format.numbers.word() == 8 { 8 } else { 4 };
+    let buckets = format.numbers.number_at(data, 0, size)?;
+    let symbols = format.numbers.number_at(data, size, size)?;
     let entries = buckets.checked_add(symbols)?.checked_add(2)?;
     let bytes = entries.checked_mul(size as u64)?;
     (bytes <= data.len() as u64).then_some((symbols, bytes))
@@ -166,20 +166,20 @@ fn old_hash(data: &[u8], format: Format) -> Option<(u64, u64)> {
 /// symbol of each bucket, and the hash of each symbol in the order of the buckets, of which bit 0 ends a bucket. A table
 /// without symbols does not have their number.
 fn gnu_hash(data: &[u8], format: Format) -> Option<(Option<u64>, u64)> {
-    let number = |at: usize| format.number_at(data, at, 4);
+    let number = |at: usize| format.numbers.number_at(data, at, 4);
     let buckets = usize::try_from(number(0)?).ok()?;
     let first = number(4)?;
-    let filter = usize::try_from(number(8)?).ok()?.checked_mul(format.word())?;
+    let filter = usize::try_from(number(8)?).ok()?.checked_mul(format.numbers.word())?;
     let buckets_start = filter.checked_add(16)?;
     let chains_start = buckets.checked_mul(4)?.checked_add(buckets_start)?;
     let heads = data.get(buckets_start..chains_start)?.chunks_exact(4);
-    let last_head = heads.map(|head| format.number(head)).max().unwrap_or(0);
+    let last_head = heads.map(|head| format.numbers.number(head)).max().unwrap_or(0);
     let Some(chain) = last_head.checked_sub(first) else {
         return Some((None, chains_start as u64));
     };
     let start = usize::try_from(chain).ok()?.checked_mul(4)?.checked_add(chains_start)?;
     let rest = data.get(start..)?.chunks_exact(4);
-    let more = rest.map(|hash| format.number(hash)).position(|hash| hash & 1 != 0)?;
+    let more = rest.map(|hash| format.numbers.number(hash)).position(|hash| hash & 1 != 0)?;
     let end = start.checked_add(more.checked_add(1)?.checked_mul(4)?)?;
     let count = last_head.checked_add(more as u64)?.checked_add(1)?;
     Some((Some(count), end as u64))

@@ -38,10 +38,11 @@ fn bytes(data: &[u8], offset: u64, size: u64) -> Option<&[u8]> {
 
 /// Whether bytes are a dynamic section: it has an end, and the entries before the end are plausible.
 fn is_dynamic(bytes: &[u8], format: Format) -> bool {
-    let entries = bytes.chunks_exact(2 * format.word());
+    let entries = bytes.chunks_exact(2 * format.numbers.word());
     let tags: Vec<u64> = entries
-        .map(|entry| format.number(entry.split_at(format.word()).0))
+        .map(|entry| format.numbers.number(entry.split_at(format.numbers.word()).0))
         .take_while(|tag| *tag != 0)
         .collect();
-    tags.len() < bytes.len() / (2 * format.word()) && WANTED.iter().all(|tag| tags.contains(tag))
+    tags.len() < bytes.len() / (2 * format.numbers.word())
+        && WANTED.iter().all(|tag| tags.contains(tag))
 }

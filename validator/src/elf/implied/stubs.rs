@@ -6,10 +6,12 @@
 
 use alloc::vec::Vec;
 
+use super::super::numbers::Numbers;
 use super::super::{EM_AARCH64, EM_S390, EM_X86_64, PF_X};
 use super::dynamic::Dynamic;
 use super::loads::Loads;
 use super::{Content, Format, Piece};
+use crate::abi::Endian;
 
 /// `R_X86_64_GLOB_DAT`.
 const GLOB_DAT: u64 = 6;
@@ -20,7 +22,7 @@ const STUB: u64 = 16;
 
 /// The sections of stubs.
 pub(super) fn pieces(loads: &Loads<'_>, dynamic: &Dynamic, format: Format) -> Vec<Piece> {
-    if format.word() != 8 {
+    if format.numbers.word() != 8 {
         return Vec::new();
     }
     let file = File { loads, dynamic, format };
@@ -52,11 +54,11 @@ impl File<'_, '_> {
     fn pointers(&self, (start, size): (u64, u64), of_type: Option<u64>) -> Vec<u64> {
         let entries = self.loads.bytes(start, size).unwrap_or_default().chunks_exact(RELA);
         let wanted = entries.filter(|entry| {
-            let info = self.format.number_at(entry, 8, 8).unwrap_or_default();
+            let info = self.format.numbers.number_at(entry, 8, 8).unwrap_or_default();
             of_type.is_none_or(|wanted| info & 0xffff_ffff == wanted)
         });
         let mut pointers: Vec<u64> =
-            wanted.filter_map(|entry| self.format.number_at(entry, 0, 8)).collect();
+            wanted.filter_map(|entry| self.format.numbers.number_at(entry, 0, 8)).collect();
         pointers.sort_unstable();
         pointers.dedup();
         pointers
@@ -66,7 +68,7 @@ impl File<'_, '_> {
     fn first_target(&self, pointers: &[u64]) -> Option<(u64, u64)> {
         let target = |pointer: &u64| {
             let bytes = self.loads.bytes(*pointer, 8)?;
-            let target = self.format.number(bytes);
+            let target = self.format.numbers.number(bytes);
             self.loads.at(target).filter(|load| load.flags & PF_X != 0).map(|_| target)
         };
         let targets = || pointers.iter().filter_map(target);
@@ -126,7 +128,7 @@ impl File<'_, '_> {
 
     /// The address to which an instruction refers whose offset ends it, at `offset` in bytes at an address.
     fn relative(&self, bytes: &[u8], offset: usize, address: u64) -> Option<u64> {
-        let distance = self.format.signed_at(bytes, offset, 4)?;
+        let distance = self.format.numbers.signed_at(bytes, offset, 4)?;
         Some(address.wrapping_add(offset as u64 + 4).wrapping_add(distance))
     }
 
@@ -181,7 +183,7 @@ impl File<'_, '_> {
         let (start, count) = self.first_target(pointers)?;
         let bytes = self.loads.from(start)?;
         // Instructions are little-endian in either byte order of data.
-        let little = Format { endian: crate::abi::Endian::Little, ..self.format };
+        let little = Numbers { endian: Endian::Little, ..self.format.numbers };
         let words = || bytes.chunks_exact(4).map(|word| little.number(word));
         let most = usize::try_from(count.checked_mul(32)?.checked_add(64)?).ok()?;
         let jumps = words().take(most).enumerate().filter(|(_, word)| *word == BR_X17);

@@ -1,7 +1,6 @@
 use alloc::vec::Vec;
 
-use crate::abi::Endian;
-use crate::elf::Elf;
+use crate::elf::{Elf, SearchTable};
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
@@ -47,33 +46,10 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
     }
 }
 
-/// The encodings that linkers write: `DW_EH_PE_pcrel | sdata4`, `DW_EH_PE_udata4`, `DW_EH_PE_datarel | sdata4`.
-const ENCODINGS: [u8; 3] = [0x1b, 0x03, 0x3b];
-/// The number of bytes before the table: version, encodings, pointer to `.eh_frame`, number of entries.
-const HEADER: usize = 12;
-/// The size of an entry in bytes: the function's start, and the place of its FDE.
-const ENTRY: usize = 8;
-
-/// The starts of all functions in the table, in ascending order. `None` if the file has no such table, or its encoding
-/// is not the one that linkers use.
+/// The starts of all functions in the table, in ascending order. `None` if the file has no table that can be read.
 fn starts(elf: &Elf<'_>) -> Option<Vec<u64>> {
-    let section = elf.sections().iter().find(|section| section.name == b".eh_frame_hdr")?;
-    let data = elf.section_data(section).ok()?;
-    let word = |bytes: &[u8]| {
-        let bytes = *bytes.first_chunk::<4>()?;
-        Some(match elf.endian() {
-            Endian::Little => u32::from_le_bytes(bytes),
-            Endian::Big => u32::from_be_bytes(bytes),
-        })
-    };
-    (data.get(..4)? == [&[1], ENCODINGS.as_slice()].concat()).then_some(())?;
-    let count = usize::try_from(word(data.get(8..)?)?).ok()?;
-    let table = data.get(HEADER..)?.get(..count.checked_mul(ENTRY)?)?;
-    let start = |entry: &[u8]| {
-        let offset = i64::from(word(entry)?.cast_signed());
-        Some(section.address.wrapping_add(offset.cast_unsigned()))
-    };
-    let mut starts: Vec<u64> = table.chunks_exact(ENTRY).filter_map(start).collect();
+    let table = elf.search_table()?.ok().filter(SearchTable::has_entries)?;
+    let mut starts: Vec<u64> = table.entries().ok()?.map(|entry| entry.start).collect();
     starts.sort_unstable();
     Some(starts)
 }
