@@ -33,6 +33,7 @@ mod pattern;
 mod place;
 mod recognise;
 mod tally;
+mod two_sections;
 mod undecided;
 
 use sframe_validator::Section;

@@ -56,6 +56,7 @@ mod unplaced;
 mod verdict;
 
 pub use call_sites::{AfterCall, CallSite, SiteSums, call_sites};
+pub(crate) use code::code_of;
 pub use confirm::CfiConfirms;
 pub use entry::function_as_described;
 pub use judge::{Judgement, Side, judge};

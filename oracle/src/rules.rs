@@ -12,7 +12,8 @@ pub(crate) mod comparison;
 
 use sframe_validator::rules::Rule;
 
-pub use cfi::rule_of;
+pub(crate) use cfi::{CFI_OUTSIDE_CODE, CFI_SECTIONS_DIFFER};
+pub use cfi::{rule_of, rule_of_search};
 pub use code::{SFRAME_CONTRADICTS_CODE, WRONG_FRAME_AFTER_CALL};
 pub use comparison::{SECTION_MISSING, USELESS_SECTION};
 

@@ -11,7 +11,7 @@ use super::message;
 use super::place::function_of;
 use super::tally::Tally;
 use super::undecided::Reasons;
-use super::{Account, Difference, EXAMPLES, Limit, Loss, Options, defects};
+use super::{Account, Difference, EXAMPLES, Limit, Loss, Options, defects, two_sections};
 use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext};
 use crate::code::Program;
 use crate::compare::{
@@ -83,6 +83,11 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         let mut undecided = Reasons::default();
         let mut findings = Vec::new();
         defects::of_entries(cfi, &mut tally, &mut undecided, &mut findings);
+        if !cfi.is_empty() {
+            defects::of_places(elf, cfi, &mut tally, &mut findings);
+            defects::of_search_table(elf, cfi, &mut tally, &mut findings);
+            two_sections::compare(elf, cfi, &mut tally, &mut findings);
+        }
         let source = |(cfi, context)| {
             let evaluation = Evaluation::new(context);
             Source { cfi, evaluation, lost: None, reported: None }

@@ -53,10 +53,10 @@ impl Marked {
     }
 }
 
-/// A message with the values of SFrame and of the other table, `noun`, in the fields that differ.
+/// A message with the values of one table and of the other, `noun`, in the fields that differ.
 pub(super) fn difference(
     fields: Fields,
-    sframe: Marked,
+    one: Marked,
     (noun, other): (&str, Marked),
     abi: Abi,
 ) -> String {
@@ -68,7 +68,7 @@ pub(super) fn difference(
         }
         text.push_str(&format!(
             "{what}{}, {noun} says {}",
-            sframe.says(field, abi),
+            one.says(field, abi),
             other.says(field, abi)
         ));
     }

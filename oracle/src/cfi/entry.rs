@@ -222,8 +222,9 @@ fn cie_fields<'c>(
         ..Cie::plain(Register(return_address))
     };
     let mut data = Slice::new(&[], layout.endian);
+    let mut place = augmentation;
+    place.skip(augmentation.len() - letters.len())?;
     for (index, letter) in letters.iter().enumerate() {
-        let unknown = CfiErrorKind::Augmentation(*letter);
         match letter {
             b'z' if index == 0 => {
                 let length = input.read_uleb128()?;
@@ -231,18 +232,21 @@ fn cie_fields<'c>(
                     input.split(usize::try_from(length).map_err(|_| CfiErrorKind::Truncated)?)?;
                 cie.sized = true;
             }
-            b'L' | b'P' | b'R' if !cie.sized => return Err(unknown),
-            b'L' => cie.lsda_encoding = Some(data.read_u8()?),
-            b'P' => {
+            b'L' if cie.sized => cie.lsda_encoding = Some(data.read_u8()?),
+            b'P' if cie.sized => {
                 let encoding = data.read_u8()?;
                 layout.bases.skip(&mut data, layout.whole, encoding, address_size)?;
             }
-            b'R' => cie.encoding = data.read_u8()?,
+            b'R' if cie.sized => cie.encoding = data.read_u8()?,
             b'S' => cie.signal = true,
             b'B' => cie.pauth_key_b = true,
             b'G' => cie.tagged = true,
-            _ => return Err(unknown),
+            _ => {
+                *input = place;
+                return Err(CfiErrorKind::Augmentation(*letter));
+            }
         }
+        place.skip(1)?;
     }
     cie.instructions = layout.span(input)?;
     Ok(cie)

@@ -402,7 +402,7 @@ mod tests {
         let sections = [Section::parse(&sframe, Placement::at(0x4000)).expect("a section")];
 
         let mut sink = Described(Vec::new());
-        let code = crate::compare::code::code_of(&elf);
+        let code = crate::compare::code_of(&elf);
         let totals = compare_code(&code, &elf, &sections, &cfi, &mut sink);
         let different = Verdict::Different(crate::compare::Fields::CFA);
         let wanted = [(0x1040, 0x1050, Verdict::OnlyCfi), (0x106c, 0x1070, different)];
@@ -424,7 +424,7 @@ mod tests {
         };
         assert!(!sframe_witness.describes() && !cfi_witness.describes());
         let mut counting = Counting(comparison, 0);
-        let code = crate::compare::code::code_of(&elf);
+        let code = crate::compare::code_of(&elf);
         sweep(&code, &mut sframe_witness, &mut cfi_witness, &mut counting);
         assert_eq!(counting.0.totals.bytes, totals.bytes);
         // Code without a description follows each function. The third is one piece, and the last has three.

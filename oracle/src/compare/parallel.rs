@@ -279,7 +279,7 @@ mod tests {
 
     fn whole<const COUNTS: bool>(tables: &Tables<'_, '_>, budgets: Budgets) -> Outcome<COUNTS> {
         let (mut texts, mut budgets) = (Texts::default(), budgets);
-        let part = Part::of(crate::compare::code::code_of(tables.elf));
+        let part = Part::of(crate::compare::code_of(tables.elf));
         let totals = tables.compare(&part, &mut budgets, &mut texts);
         (totals, texts, budgets)
     }

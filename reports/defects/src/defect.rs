@@ -27,6 +27,8 @@ pub struct Defect {
     pub weight: Weight,
     /// The PCs that it spoils, if those are a part of the section's; otherwise empty.
     pub pcs: &'static str,
+    /// Whether it hides whole functions from every reader, so that its cases count like other findings of their rule.
+    pub hides_functions: bool,
     /// How to avoid it.
     pub workaround: &'static str,
     /// The smallest input, a path in the repository: a file, or a page that contains it; empty if there is none.

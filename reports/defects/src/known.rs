@@ -46,6 +46,7 @@ const NONE: Defect = Defect {
     effect: "",
     weight: sframe_record::Weight::Harmless,
     pcs: "",
+    hides_functions: false,
     workaround: "",
     input: "",
     without_input: "",

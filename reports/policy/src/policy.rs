@@ -115,10 +115,16 @@ impl Policy {
             (Some(Level::Warn), _) => Counts::As(Severity::Warning),
             (Some(Level::Deny), _) => Counts::As(Severity::Error),
             (None, Known::Allow) => Counts::Not { reason: format!("known: {known}") },
+            (None, Known::Warn) if hides_functions(known) => Counts::As(by_rule),
             (None, Known::Warn) => Counts::As(by_rule.max(Severity::Warning)),
             (None, Known::Deny) => Counts::As(by_rule),
         }
     }
+}
+
+/// Whether a known defect hides functions from every reader.
+fn hides_functions(known: &str) -> bool {
+    sframe_defects::find(known).is_some_and(|defect| defect.hides_functions)
 }
 
 #[cfg(test)]
@@ -134,6 +140,8 @@ mod tests {
         let mut policy = Policy::default();
         let of = |policy: &Policy, known| policy.level("cfa-mismatch", Severity::Error, known);
         assert_eq!(of(&policy, None), Counts::As(Severity::Error));
+        let hidden = policy.level("function-hidden", Severity::Error, Some("ld-function-hidden"));
+        assert_eq!(hidden, Counts::As(Severity::Error));
         assert_eq!(of(&policy, Some("ld-plt-got")), Counts::As(Severity::Warning));
         policy.known(Known::Deny);
         assert_eq!(of(&policy, Some("ld-plt-got")), Counts::As(Severity::Error));

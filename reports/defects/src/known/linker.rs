@@ -20,6 +20,8 @@ pub(super) const ALL: &[&Defect] = &[
     &HEADER_OF_ZEROS,
     &HEADER_LOST,
     &NO_UNWIND_INFO,
+    &FUNCTION_HIDDEN,
+    &FUNCTION_UNLISTED,
 ];
 
 const LINKER: Defect = Defect { owner: Owner::Linker, ..NONE };
@@ -248,6 +250,52 @@ static NO_UNWIND_INFO: Defect = Defect {
         machines: &["AMD64"],
         files: Files::Linked,
         sections: &[".plt", ".plt.got"],
+        ..ANY
+    }],
+    ..LINKER
+};
+
+static FUNCTION_HIDDEN: Defect = Defect {
+    id: "ld-function-hidden",
+    weight: Weight::Partial,
+    pcs: "functions with the start of one without code",
+    title: "a function without code hides another one with the same start",
+    affected: &[gnu_ld("2.40", "2.47.50")],
+    recognised: "in a linked file whose linker is not known to be another one, the table is sorted by start, and of two functions with \
+                 one start the one without code is last",
+    effect: "readers find no row for any PC of the other function",
+    workaround: "link with mold, or leave out functions without code, such as empty cold parts",
+    input: "docs/upstream/gnu-ld/ld-function-hidden.md",
+    pages: &["docs/upstream/gnu-ld/ld-function-hidden.md"],
+    hides_functions: true,
+    signs: &[Signs {
+        rules: &["function-hidden"],
+        files: Files::Linked,
+        also: |case| {
+            !case.record.producers.iter().any(|producer| producer.kind.as_str() == "linker")
+        },
+        ..ANY
+    }],
+    ..LINKER
+};
+
+static FUNCTION_UNLISTED: Defect = Defect {
+    id: "lld-function-unlisted",
+    weight: Weight::Partial,
+    pcs: "functions with the start of an earlier FDE",
+    title: "of two FDEs with one start, .eh_frame_hdr has the first, also if that describes no code",
+    affected: &[LLD],
+    recognised: "the file names lld as its linker, and the entry for the start of a function leads to another FDE",
+    effect: "unwinders find no FDE for the function: an exception that passes through it ends the program",
+    workaround: "link with GNU ld or mold, or leave out functions without code",
+    input: "docs/upstream/lld/lld-function-unlisted.md",
+    upstream: "https://github.com/llvm/llvm-project/issues/218124, https://github.com/llvm/llvm-project/issues/224944",
+    pages: &["docs/upstream/lld/lld-function-unlisted.md"],
+    hides_functions: true,
+    signs: &[Signs {
+        rules: &["search-table-hidden"],
+        files: Files::Linked,
+        also: |case| case.record.producers.iter().any(|producer| producer.name.as_str() == "LLD"),
         ..ANY
     }],
     ..LINKER

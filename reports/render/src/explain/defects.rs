@@ -19,11 +19,12 @@ pub(super) fn page(out: &mut dyn Write, defect: &Defect, width: Option<usize>) -
         Owner::Linker => "The linker's authors",
         Owner::CRuntime => "The C library's authors",
     };
-    let counts = match defect.is_recognised() {
-        true => {
+    let counts = match (defect.is_recognised(), defect.hides_functions) {
+        (true, true) => "like other findings of its rule; --known allow leaves it out",
+        (true, false) => {
             "as a warning; --known deny counts it like other findings of its rule, --known allow leaves it out"
         }
-        false => "",
+        (false, _) => "",
     };
     let input = match defect.input {
         "" => sentence(defect.without_input),

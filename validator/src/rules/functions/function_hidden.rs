@@ -38,7 +38,7 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
             format_args!("{:#x}", hidden.start.address),
             "a start that no later function without code has",
             format_args!(
-                "a search misses the {:#x} bytes of function #{}: function #{} has the same start, \
+                "a search misses the {} bytes of function #{}: function #{} has the same start, \
                  no bytes, and a later place in the table",
                 hidden.size, hidden.index, found.index
             ),
