@@ -18,7 +18,7 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 pub(crate) use cfi::{CfiWitness, Found, Lookup};
 pub use sframe::SframeFunction;
-pub(crate) use sframe::{Budgets, Current, Evidence, Places, SframeWitness};
+pub(crate) use sframe::{Budgets, Current, Evidence, Places, SframeWitness, hidden};
 
 /// A source of unwind rows about code, read at ascending places.
 ///

@@ -187,10 +187,8 @@ fn a_limit_is_reported_with_its_number() {
     }
     of(Version::V2, vec![], Some(&cfi), |account| {
         let reasons: Vec<_> = account.undecided.iter().map(|u| u.reason.as_str()).collect();
-        assert_eq!(reasons.len(), 2, "{reasons:?}");
-        assert!(reasons[0].ends_with(": augmentation 'Q' has no known meaning here"));
         let many = ".eh_frame+0x12: the CIE at 0x0 is not readable, and 2 more of this kind";
-        assert_eq!(reasons[1], many);
+        assert_eq!(reasons, [many]);
     });
 }
 

@@ -427,7 +427,7 @@ impl<'o> Run<'o> {
         let suspects = surveyed.extents.sharing_rows();
         walk.report(&surveyed, &suspects, &mut self.collector);
         let Surveyed { extents, totals, .. } = surveyed;
-        self.summarise(&extents, &totals, surroundings.code);
+        self.summarise(whole, &extents, &totals, surroundings.code);
         let facts = surroundings.facts;
         let total = TotalContext { whole, totals: &totals, extents: &extents, facts };
         self.apply(Some(whole.section), |check, reporter| {
@@ -437,12 +437,20 @@ impl<'o> Run<'o> {
         });
     }
 
-    fn summarise(&mut self, extents: &Extents, totals: &Totals, code: &CodeMap) {
+    fn summarise(
+        &mut self,
+        whole: &SectionContext<'_>,
+        extents: &Extents,
+        totals: &Totals,
+        code: &CodeMap,
+    ) {
         if let Some(summary) = self.report.sections.last_mut() {
             summary.certain_layout = true;
             summary.functions = totals.functions;
             summary.rows = totals.rows;
-            summary.covered_bytes = extents.covered_bytes(code);
+            let hidden = whole.section.hidden_functions();
+            let hidden: Vec<_> = hidden.filter_map(|(entry, _)| entry.start().ok()).collect();
+            summary.covered_bytes = extents.covered_bytes(code, &hidden);
         }
     }
 

@@ -20,7 +20,7 @@ use crate::compare::{
 use crate::coverage::{Cause, Examined, Labels, Stubs, examine_rows, of_source};
 use crate::rules::code::REGISTER_CONTRADICTS_CODE;
 use crate::rules::comparison::{SFRAME_WITHOUT_CFI, UNEXPLAINED_LOSS};
-use crate::witness::{CodeRange, SframeFunction, Statement};
+use crate::witness::{CodeRange, SframeFunction, Statement, hidden};
 
 /// A limit, and the last function that had it.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +55,8 @@ pub(super) struct Ledger<'s, 'c, 'x> {
     version: Version,
     stubs: Stubs,
     labels: Labels,
+    /// Where functions start that no search of the SFrame table finds.
+    hidden: Vec<CodeAddress>,
     sources: Vec<Source<'c, 'x>>,
     tally: Tally,
     losses: Vec<Loss>,
@@ -99,6 +101,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             stubs: Stubs::of(elf),
             // Without SFrame, nothing was refused.
             labels: if sections.is_empty() { Labels::default() } else { Labels::of(elf, cfi) },
+            hidden: hidden(sections),
             sources: cfi.iter().zip(contexts).map(source).collect(),
             tally,
             losses: Cause::ALL.map(loss).into(),
@@ -137,11 +140,15 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     fn first_lost(&mut self, function: &Fde<'c>) -> Cause {
         let (version, stubs, labels) = (self.version, &self.stubs, &self.labels);
         let has_sframe = !self.sections.is_empty();
+        let is_hidden = self.hidden.binary_search(&function.start()).is_ok();
         let examined = source_of(&mut self.sources, function).and_then(|source| {
             let rows = source.evaluation.start(function)?;
             let Examined { cause, error } = examine_rows(stubs, function, version, rows);
             let in_source = || has_sframe.then(|| of_source(function, labels)).flatten();
-            let cause = cause.or_else(in_source).unwrap_or(Cause::Unexplained);
+            let cause = match is_hidden {
+                true => Cause::Hidden,
+                false => cause.or_else(in_source).unwrap_or(Cause::Unexplained),
+            };
             source.lost = Some((*function, cause));
             Some((cause, error))
         });

@@ -147,6 +147,11 @@ impl Cause {
                 applies: "GNU as 2.46 and later, LLVM",
                 remedy: "write one .cfi_escape for each instruction, and directives for the instructions that have them",
             },
+            Cause::Hidden => CausePage {
+                summary: "the section has an entry for the function, but a search finds a later one that has the same start and no bytes",
+                applies: "GNU ld: functions without code, such as empty cold parts (function-hidden)",
+                remedy: "link with mold, or leave out functions without code",
+            },
             Cause::Unexplained => CausePage {
                 summary: "the function's CFI does not show why SFrame lacks it",
                 applies: "every version; it is the finding unexplained-loss",

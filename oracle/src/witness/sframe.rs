@@ -14,8 +14,8 @@ use blocks::{Blocks, Reading, Span, choose};
 use rows::Piece;
 
 pub(crate) use blocks::Evidence;
-pub(crate) use places::Places;
 pub use places::SframeFunction;
+pub(crate) use places::{Places, hidden};
 
 /// The remaining work for reading the rows of a file's sections, and memory for it.
 #[derive(Debug)]

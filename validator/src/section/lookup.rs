@@ -35,6 +35,34 @@ impl<'a> Section<'a> {
         entry.map(FunctionEntry::function).transpose()
     }
 
+    /// The entries that readers of a linked section do not find, each with the one that they find instead, from the end of the
+    /// table: another entry follows that has the same start and no bytes. They search a sorted table for the last entry that
+    /// is not after a PC; [`Section::find_function`] is more tolerant. None in a relocatable object, or if the table is not
+    /// sorted. Observed: libsframe, the GNU C library, the Linux kernel.
+    pub fn hidden_functions(
+        &'a self,
+    ) -> impl Iterator<Item = (FunctionEntry<'a>, FunctionEntry<'a>)> {
+        let is_linked = matches!(self.placement().starts, Starts::Linked);
+        let is_searched = is_linked && self.header().flags.sorted();
+        // Few sections have such entries, and their sizes are read faster than their starts.
+        let may_hide = is_searched && self.entries().any(|entry| entry.size() == 0);
+        let count = if may_hide { self.entry_count() } else { 0 };
+        let entries = (0..count).rev().filter_map(|index| self.entry(index));
+        let mut last: Option<(CodeAddress, FunctionEntry<'a>)> = None;
+        entries.filter_map(move |entry| {
+            let start = entry.start().ok()?;
+            match last {
+                Some((of, found)) if of == start => {
+                    (found.size() == 0 && entry.size() > 0).then_some((entry, found))
+                }
+                _ => {
+                    last = Some((start, entry));
+                    None
+                }
+            }
+        })
+    }
+
     fn scan(&'a self, pc: CodeAddress) -> Option<FunctionEntry<'a>> {
         self.entries().find(|entry| covers(entry, pc))
     }

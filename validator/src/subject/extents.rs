@@ -58,11 +58,14 @@ impl Extents {
         self.blocks.sort_by_key(|block| u64::from(block.start) << 32 | u64::from(block.end));
     }
 
-    /// The number of bytes of code that the functions describe; each byte is counted once.
-    pub(crate) fn covered_bytes(&self, code: &CodeMap) -> u64 {
+    /// The number of bytes of code that the functions describe, without those with the starts `hidden`, which are in descending order; each
+    /// byte is counted once.
+    pub(crate) fn covered_bytes(&self, code: &CodeMap, hidden: &[CodeAddress]) -> u64 {
+        let is_hidden =
+            |extent: &&CodeExtent| hidden.binary_search_by(|start| extent.start.cmp(start)).is_ok();
         let mut covered = CodeAddress::absolute(0);
         let mut sum: u64 = 0;
-        for extent in &self.code {
+        for extent in self.code.iter().filter(|extent| hidden.is_empty() || !is_hidden(extent)) {
             // The extents are in order, so `from` is in the same section as the extent.
             let (from, end) = (extent.start.max(covered), extent.end());
             let size = end.address.saturating_sub(from.address);
@@ -296,11 +299,11 @@ mod tests {
             };
             let counted = bytes(0).chain(bytes(1));
             assert_eq!(
-                extents.covered_bytes(&map),
+                extents.covered_bytes(&map, &[]),
                 counted.clone().filter(is_code).count() as u64,
                 "{functions:?}"
             );
-            assert_eq!(extents.covered_bytes(&CodeMap::unknown()), counted.count() as u64);
+            assert_eq!(extents.covered_bytes(&CodeMap::unknown(), &[]), counted.count() as u64);
         }
     }
 }

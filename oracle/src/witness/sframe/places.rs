@@ -86,6 +86,10 @@ impl Places {
                 }
             }
         }
+        let hidden = hidden(sections);
+        if !hidden.is_empty() {
+            places.functions.retain(|function| hidden.binary_search(&function.start).is_err());
+        }
         let key = |function: &SframeFunction| (function.start, function.size);
         if !places.functions.is_sorted_by_key(key) {
             places.functions.sort_by_key(key);
@@ -102,6 +106,15 @@ impl Places {
         let last = before.checked_sub(1).and_then(|number| self.functions.get(number));
         last.is_some_and(|last| last.start.section == start.section && start.address < last.end())
     }
+}
+
+/// The starts, in ascending order, of [functions that no search finds](Section::hidden_functions).
+pub(crate) fn hidden(sections: &[Section<'_>]) -> Vec<CodeAddress> {
+    let entries = sections.iter().flat_map(Section::hidden_functions);
+    let mut hidden: Vec<_> = entries.filter_map(|(entry, _)| entry.start().ok()).collect();
+    hidden.sort_unstable();
+    hidden.dedup();
+    hidden
 }
 
 #[cfg(test)]
@@ -132,6 +145,26 @@ mod tests {
             places.functions.iter().map(|f| (f.section, f.index, f.end())).collect();
         assert_eq!(found, [(1, 0, 0x18), (0, 0, 0x28), (1, 1, 0x38), (0, 2, 0x48)]);
         assert!(places.unplaced.are_gone() && places.unplaced.count() == 0);
+    }
+
+    /// Hidden is what comes before a function without bytes and with the same start, if the table is searched.
+    #[test]
+    fn a_function_without_bytes_hides_the_one_before_it() {
+        let places = [(0x10, 8), (0x10, 0), (0x20, 0), (0x20, 8), (0x30, 8), (0x38, 0), (0x38, 0)];
+        let found = |is_sorted| {
+            let mut builder = SectionBuilder::new(Version::V2, Abi::Amd64);
+            for (start, size) in places {
+                builder.function(FunctionBuilder::new(start, size));
+            }
+            let mut bytes = builder.build().expect("a section").bytes;
+            // `sfp_flags`: SFRAME_F_FDE_SORTED is bit 0 (V2 2.1).
+            bytes[3] = if is_sorted { bytes[3] | 1 } else { bytes[3] & !1 };
+            let section = Section::parse(&bytes, Placement::at(0)).expect("a section");
+            let places = Places::of(&[section]);
+            places.functions.iter().map(|function| function.start.address).collect::<Vec<_>>()
+        };
+        assert_eq!(found(true), [0x20, 0x30]);
+        assert_eq!(found(false), [0x10, 0x20, 0x30]);
     }
 
     #[test]

@@ -1,3 +1,6 @@
+use alloc::vec::Vec;
+
+use crate::finding::FunctionId;
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
@@ -25,22 +28,23 @@ pub(super) static RULE: Rule = Rule {
 
 pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
     let whole = total.whole;
-    if !whole.header().flags.sorted() || whole.kind == FileKind::Relocatable {
+    if whole.kind == FileKind::Relocatable {
         return;
     }
-    for same in total.extents.code.chunk_by(|before, after| before.start == after.start) {
-        let Some(found) = same.last().filter(|last| last.size == 0) else { continue };
-        // Of several functions with code, it is the last that would be found; they overlap, which is another defect.
-        let Some(hidden) = same.iter().rev().find(|extent| extent.size > 0) else { continue };
-        let Some(entry) = whole.section.entry(hidden.index) else { continue };
-        report.about(hidden.function()).field(
+    let mut hidden: Vec<_> = whole.section.hidden_functions().collect();
+    // Of several functions with code, it is the last that would be found; they overlap, which is another defect.
+    hidden.dedup_by_key(|(_, found)| found.index());
+    for (entry, found) in hidden.iter().rev() {
+        let Ok(start) = entry.start() else { continue };
+        let (index, size) = (entry.index(), entry.size());
+        report.about(FunctionId::of(entry)).field(
             entry.field(FunctionField::Start),
-            format_args!("{:#x}", hidden.start.address),
+            format_args!("{:#x}", start.address),
             "a start that no later function without code has",
             format_args!(
-                "a search misses the {} bytes of function #{}: function #{} has the same start, \
+                "a search misses the {size} bytes of function #{index}: function #{} has the same start, \
                  no bytes, and a later place in the table",
-                hidden.size, hidden.index, found.index
+                found.index()
             ),
         );
     }
