@@ -4,6 +4,7 @@ pub mod bytes;
 pub mod cfi;
 pub mod files;
 pub mod generated;
+pub mod headers;
 pub mod mutated;
 pub mod names;
 pub mod packages;

@@ -29,6 +29,12 @@ fn whole_files() {
 }
 
 #[test]
+fn headers() {
+    let linked = files().into_iter().filter(|file| file.bytes.get(16) != Some(&1));
+    smoke(targets::headers::run, linked.collect());
+}
+
+#[test]
 fn packages() {
     let packages = sframe_fuzz::seeds::packages(&files()[0].bytes);
     packages.iter().for_each(|package| targets::packages::run(package));

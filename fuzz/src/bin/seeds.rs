@@ -21,11 +21,14 @@ fn main() -> ExitCode {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
     let files = seeds::files(&corpus);
     let sections = seeds::sections(&files);
+    let linked = files.iter().filter(|file| file.bytes.get(16) != Some(&1));
+    let linked = linked.map(|file| file.bytes.clone()).collect();
     let targets = [
         ("bytes", sections.clone()),
         ("cfi", [seeds::cfi(&files), entropy(5)].concat()),
         ("files", files.into_iter().map(|file| file.bytes).chain(generated(6)).collect()),
         ("generated", entropy(1)),
+        ("headers", linked),
         ("mutated", entropy(2)),
         ("names", vec![sframe_fuzz::targets::names::HOSTILE.as_bytes().to_vec()]),
         ("packages", packages(&corpus)),

@@ -222,4 +222,20 @@ mod tests {
         let both = difference(Fields::CFA.with(Fields::FP), plain, ("ORC", fp), Abi::Aarch64Little);
         assert_eq!(both, "CFA is sp+16, ORC says sp+16; FP is *(CFA-16), ORC says unchanged");
     }
+
+    #[test]
+    fn contradictions_state_what_the_code_does() {
+        let frame = |ra_signed| Frame { ra_signed, ..Frame::OUTERMOST };
+        let truth = |ra_signed| ProvenRow { cfa: None, ra: None, fp: None, ra_signed };
+        for (stated, says) in [
+            (true, "RA is not signed by the code, CFI says signed with key A"),
+            (false, "RA is signed by the code, CFI says not signed"),
+        ] {
+            let (stated, truth) = (marked(frame(stated)), truth(!stated));
+            let wrong = (Wrong::Cfi, "CFI");
+            let message =
+                contradiction(Fields::RA_SIGNING, wrong, stated, &truth, Abi::Aarch64Little);
+            assert_eq!(message, says);
+        }
+    }
 }
