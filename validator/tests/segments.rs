@@ -178,6 +178,25 @@ fn unusable_headers_are_not_used() {
         claims::section(&mut moved, index, code).expect("a section");
     }
     assert_eq!(state(&moved), SectionHeaders::Contradicted);
+    // One header that lies about code or CFI, by its offset or by its address.
+    let elf = Elf::parse(&file).expect("headers");
+    let named = elf.sections().iter().filter(|section| {
+        [b".text".as_slice(), b".plt", b".eh_frame"].contains(&section.name.bytes())
+    });
+    let mut lying = 0;
+    for section in named {
+        for (offset, address) in [(0x10, 0), (0, 0x10), (0, 0_u64.wrapping_sub(0x10))] {
+            let mut moved = file.clone();
+            let moves = |section: &mut sframe_validator::write::elf::SectionHeader| {
+                section.offset += offset;
+                section.address = section.address.wrapping_add(address);
+            };
+            claims::section(&mut moved, section.index, moves).expect("a section");
+            assert_eq!(state(&moved), SectionHeaders::Contradicted, "{:?}", section.name);
+            lying += 1;
+        }
+    }
+    assert_eq!(lying, 9);
     // The file was cut after its last segment, before the section headers.
     let elf = Elf::parse(&file).expect("headers");
     let ends = elf.segments().iter().map(|segment| segment.offset + segment.file_size);

@@ -27,7 +27,8 @@ pub enum SectionHeaders {
     Unreadable,
     /// No section has a name: the table of names cannot be read.
     Unnamed,
-    /// No executable section is where a segment loads code from.
+    /// No executable section is where a segment loads code from, or one of them or `.eh_frame` has other bytes than segments load
+    /// to its address.
     Contradicted,
 }
 
@@ -175,7 +176,29 @@ fn judge(sections: &[ElfSection<'_>], segments: &[Segment]) -> SectionHeaders {
     if !loads.is_empty() && code.peek().is_some() && code.all(is_elsewhere) {
         return SectionHeaders::Contradicted;
     }
-    SectionHeaders::Listed
+    let is_used = |section: &&ElfSection<'_>| {
+        section.is_executable() || (section.is_loaded() && section.name.bytes() == b".eh_frame")
+    };
+    let mut used = sections.iter().filter(is_used).take(MOST_COMPARED);
+    match used.any(|section| has_other_bytes(section, segments)) {
+        true => SectionHeaders::Contradicted,
+        false => SectionHeaders::Listed,
+    }
+}
+
+/// Whether segments load other bytes to a section's address, or its bytes to another address.
+fn has_other_bytes(section: &ElfSection<'_>, segments: &[Segment]) -> bool {
+    let loads = segments.iter().filter(|segment| {
+        let address = section.address.wrapping_sub(segment.address) < segment.file_size;
+        let offset = section.offset.wrapping_sub(segment.offset) < segment.file_size;
+        segment.p_type == PT_LOAD && (address || offset)
+    });
+    let mut loads = loads.take(MOST_COMPARED).peekable();
+    let here = |segment: &Segment| {
+        let distance = section.address.wrapping_sub(segment.address);
+        section.offset.wrapping_sub(segment.offset) == distance
+    };
+    section.sh_type != SHT_NOBITS && section.size > 0 && loads.peek().is_some() && !loads.any(here)
 }
 
 /// Adds the CFI to which PT_GNU_EH_FRAME leads, unless there is a header for it.

@@ -31,7 +31,9 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
         SectionHeaders::Listed | SectionHeaders::Absent => return,
         SectionHeaders::Unreadable => "the section headers cannot be read",
         SectionHeaders::Unnamed => "no section has a name",
-        SectionHeaders::Contradicted => "no section of code is where a segment loads code",
+        SectionHeaders::Contradicted => {
+            "sections of code, or .eh_frame, are not where segments load them"
+        }
     };
     report.file(format_args!("{why}; sections are found by the program headers"));
 }
