@@ -14,7 +14,7 @@ mod symbols;
 pub use headers::SectionHeaders;
 pub use relocations::{Relocation, RelocationTable};
 pub use sframe::SframeSection;
-pub use symbols::{CodeNames, Symbol, SymbolTable};
+pub use symbols::{CodeNames, NamedCode, Symbol, SymbolTable};
 
 use alloc::vec::Vec;
 use core::fmt;

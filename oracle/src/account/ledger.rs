@@ -11,6 +11,7 @@ use super::message;
 use super::place::function_of;
 use super::tally::Tally;
 use super::undecided::Reasons;
+use super::without_entry::Search;
 use super::{Account, Difference, EXAMPLES, Limit, Loss, Options, defects};
 use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext};
 use crate::code::Program;
@@ -64,6 +65,8 @@ pub(super) struct Ledger<'s, 'c, 'x> {
     proofs: Option<Proofs>,
     findings: Vec<Finding>,
     undecided: Reasons,
+    /// The functions without any entry, if they are looked for.
+    without_entry: Option<Search<'s>>,
     /// What people call the table that SFrame is compared with.
     noun: &'static str,
     /// The last SFrame function without CFI.
@@ -73,7 +76,7 @@ pub(super) struct Ledger<'s, 'c, 'x> {
 impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     pub(super) fn new(
         judge: Judge<'s, 'c>,
-        elf: &Elf<'_>,
+        elf: &'s Elf<'s>,
         sections: &'s [Section<'s>],
         cfi: &'c [Cfi<'c>],
         contexts: &'x mut [RowContext],
@@ -103,6 +106,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             proofs: None,
             findings,
             undecided,
+            without_entry: Search::of(elf, options.functions_without_entry),
             noun: cfi.first().map_or("CFI", Cfi::noun),
             stray: None,
         }
@@ -287,6 +291,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             sums,
             functions,
             losses: self.losses.into_iter().filter(|loss| loss.functions > 0).collect(),
+            without_entry: self.without_entry.map(Search::finish),
             limits: self.limits.into_iter().map(|limited| limited.limit).collect(),
             differences: Vec::new(),
             proofs: self.proofs,
@@ -321,7 +326,12 @@ impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
             Verdict::OnlyCfi => self.lost(range),
             Verdict::OnlySframe => self.stray(range),
             Verdict::Undecided => self.undecided.range(range),
-            Verdict::Equal | Verdict::Neither => {}
+            Verdict::Neither => {
+                if let Some(search) = &mut self.without_entry {
+                    search.range(range);
+                }
+            }
+            Verdict::Equal => {}
         }
     }
 
@@ -341,5 +351,28 @@ impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
         }
         let (tally, undecided) = (&mut self.tally, &mut self.undecided);
         defects::of_function(function, error, tally, undecided, &mut self.findings);
+    }
+}
+
+/// Passes code that nothing describes to a ledger, too.
+pub(super) struct AllCode<'l, 's, 'c, 'x>(pub(super) &'l mut Ledger<'s, 'c, 'x>);
+
+impl<'c> Sink<'c> for AllCode<'_, '_, 'c, '_> {
+    const NEITHER: bool = true;
+
+    fn range(&mut self, range: &Range<'c>) {
+        self.0.range(range);
+    }
+
+    fn counts_code_without_sframe(&self) -> bool {
+        self.0.counts_code_without_sframe()
+    }
+
+    fn without_sframe(&mut self, function: &Fde<'c>, bytes: u64) {
+        self.0.without_sframe(function, bytes);
+    }
+
+    fn error(&mut self, function: &Fde<'c>, error: CfiError) {
+        self.0.error(function, error);
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn differences(object: &[u8]) -> (usize, Vec<String>) {
         sections.push(Section::parse(data, placement).expect("sound"));
     }
     let mut defects = RowDefects::new(&elf, &sections, &cfi, |_| Vec::new()).by_directives(true);
-    let options = Options { keep: Keep::All, pedantic: false, witnesses: Witnesses::Cfi };
+    let options = Options { keep: Keep::All, ..Options::default() };
     let (mut named, mut nameless) = (0, Vec::new());
     account_each(&elf, &sections, &cfi, &options, &mut defects, &mut |difference| {
         if difference.known.is_some() {
