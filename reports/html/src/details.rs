@@ -79,6 +79,9 @@ struct File {
 /// Name, format, address, offset in the file, size, functions, rows.
 type SectionRow = (u32, u32, String, u64, u64, u64, u64);
 
+/// Functions without any entry: their number, bytes, and the size and place of the largest.
+type WithoutEntry = (u64, u64, Vec<(u64, u32)>);
+
 #[derive(Debug, Serialize)]
 struct CoverageRows {
     /// Equal, limited, different, only CFI, only SFrame, neither, undecided.
@@ -87,9 +90,8 @@ struct CoverageRows {
     functions: [u64; 4],
     /// Cause, functions, bytes, examples.
     losses: Vec<(u32, u64, u64, Vec<u32>)>,
-    /// Functions without any entry: their number, bytes, and the size and place of the largest.
     #[serde(skip_serializing_if = "Option::is_none")]
-    without: Option<(u64, u64, Vec<(u64, u32)>)>,
+    without: Option<WithoutEntry>,
     /// Field, functions, bytes.
     limits: Vec<(u32, u64, u64)>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sframe_corpus::{folder, tools};
 use sframe_defects::RowDefects;
-use sframe_oracle::account::{Options, Witnesses, account_each};
+use sframe_oracle::account::{Options, account_each};
 use sframe_oracle::cfi::Cfi;
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Keep;
