@@ -8,11 +8,13 @@ mod headers;
 mod implied;
 mod red_zone;
 mod relocations;
+mod replaced;
 mod sframe;
 mod symbols;
 
 pub use headers::SectionHeaders;
 pub use relocations::{Relocation, RelocationTable};
+pub use replaced::ReplacedCode;
 pub use sframe::SframeSection;
 pub use symbols::{CodeNames, NamedCode, Symbol, SymbolTable};
 
@@ -30,6 +32,7 @@ use code::AddressIndex;
 use headers::Headers;
 use implied::Format;
 use relocations::RelocationIndex;
+use replaced::ReplacedSections;
 use sframe::SframeSections;
 
 /// `SHT_GNU_SFRAME` (binutils 2.45).
@@ -89,6 +92,8 @@ pub struct Elf<'a> {
     code: AddressIndex,
     /// Those that are loaded and have bytes in the file.
     loaded: AddressIndex,
+    /// Those with code that nothing executes any longer.
+    replaced: ReplacedSections,
     has_red_zone: bool,
 }
 
@@ -275,6 +280,7 @@ impl<'a> Elf<'a> {
             relocating: RelocationIndex::of(&sections),
             code: AddressIndex::default(),
             loaded: AddressIndex::default(),
+            replaced: ReplacedSections::default(),
             has_red_zone: true,
             class,
             endian,
@@ -285,6 +291,7 @@ impl<'a> Elf<'a> {
             segments,
         };
         elf.has_red_zone = !elf.is_kernel();
+        elf.replaced = ReplacedSections::of(&elf);
         elf.code = AddressIndex::of(elf.code_sections());
         if elf.kind != ElfKind::Relocatable {
             let has_bytes = |it: &&ElfSection<'_>| it.is_loaded() && elf.section_data(it).is_ok();

@@ -56,6 +56,8 @@ pub(super) struct Ledger<'s, 'c, 'x> {
     version: Version,
     stubs: Stubs,
     labels: Labels,
+    /// Functions may have moved since the section was made.
+    is_rewritten: bool,
     sources: Vec<Source<'c, 'x>>,
     tally: Tally,
     losses: Vec<Loss>,
@@ -97,6 +99,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             stubs: Stubs::of(elf),
             // Without SFrame, nothing was refused.
             labels: if sections.is_empty() { Labels::default() } else { Labels::of(elf, cfi) },
+            is_rewritten: !sections.is_empty() && elf.is_rewritten(),
             sources: cfi.iter().zip(contexts).map(source).collect(),
             tally,
             losses: Cause::ALL.map(loss).into(),
@@ -140,7 +143,8 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             let rows = source.evaluation.start(function)?;
             let Examined { cause, error } = examine_rows(stubs, function, version, rows);
             let in_source = || has_sframe.then(|| of_source(function, labels)).flatten();
-            let cause = cause.or_else(in_source).unwrap_or(Cause::Unexplained);
+            let moved = self.is_rewritten.then_some(Cause::Rewritten);
+            let cause = cause.or_else(in_source).or(moved).unwrap_or(Cause::Unexplained);
             source.lost = Some((*function, cause));
             Some((cause, error))
         });

@@ -56,12 +56,14 @@ pub enum Cause {
     /// An instruction that only `.cfi_escape` makes, in a form that SFrame could express: the assembler has refused the escape
     /// for something that it has beside.
     Escape,
+    /// BOLT has written the function anew after the section was made.
+    Rewritten,
     /// Nothing in the CFI keeps the function out: the loss is unexplained.
     Unexplained,
 }
 
 /// Every cause and its name, in the order in which they are looked for.
-const NAMES: [(Cause, &str); 26] = [
+const NAMES: [(Cause, &str); 27] = [
     (Cause::Plt, "plt"),
     (Cause::ZeroSize, "zero-size"),
     (Cause::ReturnColumn, "return-column"),
@@ -87,6 +89,7 @@ const NAMES: [(Cause, &str); 26] = [
     (Cause::OtherRegisterSave, "other-register-save"),
     (Cause::Label, "label"),
     (Cause::Escape, "escape"),
+    (Cause::Rewritten, "rewritten"),
     (Cause::Unexplained, "none"),
 ];
 

@@ -147,6 +147,11 @@ impl Cause {
                 applies: "GNU as 2.46 and later, LLVM",
                 remedy: "write one .cfi_escape for each instruction, and directives for the instructions that have them",
             },
+            Cause::Rewritten => CausePage {
+                summary: "BOLT has rewritten the file after its section was made, and moved the function",
+                applies: "every version: BOLT writes .eh_frame anew, and no SFrame (LLVM 19)",
+                remedy: "make the section anew: `sframe-check synthesize --replace`",
+            },
             Cause::Unexplained => CausePage {
                 summary: "the function's CFI does not show why SFrame lacks it",
                 applies: "every version; it is the finding unexplained-loss",

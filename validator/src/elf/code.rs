@@ -45,7 +45,7 @@ impl AddressIndex {
     }
 
     /// The index of the section that contains the address.
-    fn find(&self, address: u64) -> Option<u32> {
+    pub(super) fn find(&self, address: u64) -> Option<u32> {
         let after = self.parts.partition_point(|part| part.start <= address);
         let part = self.parts.get(after.checked_sub(1)?)?;
         (address < part.end).then_some(part.section)
@@ -54,10 +54,12 @@ impl AddressIndex {
 
 impl<'a> Elf<'a> {
     /// Whether the section contains machine code: it is executable, and its bytes are in the file. Without such bytes,
-    /// nothing limits the size that the header states.
+    /// nothing limits the size that the header states. Code that was replaced as a whole is not executed
+    /// ([`Elf::replaced_code`]).
     #[must_use]
     pub fn is_code(&self, section: &ElfSection<'_>) -> bool {
         section.is_executable()
+            && !self.is_replaced(section)
             && section.sh_type != SHT_NOBITS
             && self.has_bytes(section.offset, section.size)
     }
@@ -73,7 +75,8 @@ impl<'a> Elf<'a> {
         let is_apart = self.code_sections().next().is_some() || self.has_debug_data();
         self.sections.iter().filter(move |section| {
             let is_wanted = section.sh_type != SHT_NOBITS || !is_apart;
-            section.is_executable() && section.size > 0 && is_wanted && !self.is_code(section)
+            let is_executed = section.is_executable() && !self.is_replaced(section);
+            is_executed && section.size > 0 && is_wanted && !self.is_code(section)
         })
     }
 
@@ -92,8 +95,8 @@ impl<'a> Elf<'a> {
         self.places(self.code_sections())
     }
 
-    /// The places that may contain machine code once the file is loaded: those of [`Elf::code`], and executable ones
-    /// without bytes in the file. The sizes are those stated in the headers.
+    /// The places that may contain machine code once the file is loaded: those of [`Elf::code`], executable ones
+    /// without bytes in the file, and code that was replaced. The sizes are those stated in the headers.
     pub fn executable(&self) -> impl Iterator<Item = (CodeAddress, u64)> {
         self.places(self.sections.iter().filter(|section| section.is_executable()))
     }
