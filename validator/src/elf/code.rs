@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::{Elf, ElfKind, ElfSection, SHT_NOBITS};
+use super::{
+    Elf, ElfKind, ElfSection, PF_X, PT_LOAD, SHF_ALLOC, SHT_NOBITS, SectionHeaders, Segment,
+};
 use crate::unwind::CodeAddress;
 
 /// `SHT_SYMTAB`.
@@ -42,6 +44,12 @@ impl AddressIndex {
             part.start < part.end
         });
         AddressIndex { parts }
+    }
+
+    /// Whether a section has any of the addresses from `start` to `end`.
+    fn overlaps(&self, start: u64, end: u64) -> bool {
+        let after = self.parts.partition_point(|part| part.end <= start);
+        self.parts.get(after).is_some_and(|part| part.start < end)
     }
 
     /// The index of the section that contains the address.
@@ -113,6 +121,29 @@ impl<'a> Elf<'a> {
             true => (CodeAddress { section: section.index, address: 0 }, section.size),
             false => (CodeAddress::absolute(section.address), section.size),
         })
+    }
+
+    /// The executable segments with bytes in the file none of which is in a section, although the file has section headers:
+    /// a program has added their code after the link.
+    #[must_use]
+    pub fn code_without_sections(&self) -> Vec<Segment> {
+        let is_code = |segment: &&Segment| {
+            segment.p_type == PT_LOAD && segment.flags & PF_X != 0 && segment.file_size > 0
+        };
+        let mut segments = self.segments.iter().filter(is_code).peekable();
+        let is_linked = matches!(self.kind, ElfKind::Executable | ElfKind::Shared);
+        let has_headers = is_linked && self.section_headers() == SectionHeaders::Listed;
+        if !has_headers || segments.peek().is_none() {
+            return Vec::new();
+        }
+        // In a file of debug data, the bytes of the sections are in another file, and segments are longer in memory.
+        let sections = self.sections.iter().filter(|section| section.flags & SHF_ALLOC != 0);
+        let sections = AddressIndex::of(sections);
+        let has_section = |segment: &&Segment| {
+            let size = segment.file_size.max(segment.memory_size);
+            sections.overlaps(segment.address, segment.address.saturating_add(size))
+        };
+        segments.filter(|segment| !has_section(segment)).copied().collect()
     }
 
     /// Whether the file has `size` bytes at `offset`.

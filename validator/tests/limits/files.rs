@@ -6,7 +6,7 @@ use crate::sound::{
     AARCH64, AMD64, S390X, V2, V3, based, bytes, entry, first, function, of, second,
 };
 use crate::{allowed, broken, findings};
-use sframe_validator::elf::{Elf, SHF_ALLOC, SHT_NOBITS, SHT_PROGBITS};
+use sframe_validator::elf::{Elf, SHF_ALLOC, SHT_NOBITS, SHT_PROGBITS, Segment};
 use sframe_validator::write::FunctionBuilder;
 use sframe_validator::write::elf::{Image, SHT_RELA, SectionHeader, Symbol};
 use sframe_validator::{Abi, Version};
@@ -320,6 +320,26 @@ fn code_that_bolt_has_replaced() {
     let elsewhere = func("third", 1, TEXT + 32, 16);
     assert_eq!(after(".bolt.org.text", &[elsewhere], 0), (stale(2), 64));
     assert_eq!(after(".bolt.org.text", &[first], TEXT), (stale(1), 64));
+}
+
+/// A segment with one byte of a section has one, and segments without bytes or without PF_X have no code.
+#[test]
+fn code_that_no_section_has() {
+    let with_segment = |flags, address, size| {
+        with(|host| {
+            let first = host.segments[0];
+            let added = Segment { flags, address, file_size: size, memory_size: 32, ..first };
+            host.segments.insert(2, added);
+        })
+    };
+    // .text is 0x200..0x240, and the last section ends at 0x2e0.
+    assert_eq!(with_segment(5, 0x3000, 32), ["code-without-section"]);
+    assert_eq!(with_segment(5, 0x2e0, 32), ["code-without-section"]);
+    assert_eq!(with_segment(5, 0x2df, 32), NONE);
+    assert_eq!(with_segment(5, 0x1e0, 32), ["code-without-section"]);
+    assert_eq!(with_segment(5, 0x1e1, 32), NONE);
+    assert_eq!(with_segment(4, 0x3000, 32), NONE);
+    assert_eq!(with_segment(5, 0x3000, 0), NONE);
 }
 
 #[test]
