@@ -57,7 +57,7 @@ fn started_by(tool: &str) -> &'static [&'static str] {
 /// How to get a program.
 fn remedy(tool: &str) -> String {
     let installer = match tool {
-        "gdb" | "gdb-multiarch" => "reports/process/tools/debuggers",
+        "gdb" | "gdb-multiarch" | "llvm-bolt-19" => "reports/process/tools/debuggers",
         "createrepo_c" | "apk" | "repo-add" => "reports/input/tools/indexes",
         "duckdb" => "reports/store/tools/readers",
         _ if tool.starts_with("qemu-") => "reports/process/tools/debuggers",

@@ -35,6 +35,7 @@ mod recognise;
 mod tally;
 mod two_sections;
 mod undecided;
+mod without_entry;
 
 use sframe_validator::Section;
 use sframe_validator::elf::Elf;
@@ -48,7 +49,7 @@ use crate::compare::{Fields, FunctionCounts, Proofs, Ruling, Sums, Totals, compa
 use crate::coverage::Cause;
 use crate::witness::CodeRange;
 use group::Judge;
-use ledger::Ledger;
+use ledger::{AllCode, Ledger};
 
 pub use recognise::{Differing, Recognise};
 
@@ -65,6 +66,9 @@ pub struct Options {
     pub pedantic: bool,
     /// What is compared with what.
     pub witnesses: Witnesses,
+    /// How many of the functions without any entry to keep. With 0, they are not looked for, because that requires
+    /// reading all symbols.
+    pub functions_without_entry: usize,
 }
 
 /// What is compared with what.
@@ -82,7 +86,12 @@ pub enum Witnesses {
 impl Default for Options {
     /// No lints; the first three findings of each rule, differences by pattern.
     fn default() -> Options {
-        Options { keep: Keep::First(3), pedantic: false, witnesses: Witnesses::Cfi }
+        Options {
+            keep: Keep::First(3),
+            pedantic: false,
+            witnesses: Witnesses::Cfi,
+            functions_without_entry: 0,
+        }
     }
 }
 
@@ -98,6 +107,8 @@ pub struct Account<'c> {
     /// sections: the causes why version 3 could not describe them. The total is the number of functions that
     /// [`FunctionCounts`] calls `only_cfi` and `partly`.
     pub losses: Vec<Loss>,
+    /// Functions without any entry, if they were looked for.
+    pub without_entry: Option<WithoutEntry>,
     /// Properties that the version cannot express.
     pub limits: Vec<Limit>,
     /// The differences that were kept, ordered by place: the first one of each pattern, or all with [`Keep::All`].
@@ -127,6 +138,18 @@ pub struct Loss {
     pub bytes: u64,
     /// The first functions: at most [`EXAMPLES`].
     pub examples: Vec<CodeRange>,
+}
+
+/// Functions that have no entry in SFrame nor in CFI: the named code of which nothing describes any byte.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct WithoutEntry {
+    /// The number of functions.
+    pub functions: u64,
+    /// The number of bytes of their code. Bytes of several functions count once.
+    pub bytes: u64,
+    /// The largest of them, at most [`Options::functions_without_entry`]: the largest first, and those of one size by
+    /// place.
+    pub largest: Vec<CodeRange>,
 }
 
 /// A property that CFI states and the section's version cannot express.
@@ -223,6 +246,9 @@ pub fn account_each<'c>(
     let mut ledger = Ledger::new(judge, elf, sections, compared, &mut contexts, options);
     let totals = match options.witnesses {
         Witnesses::Code => Totals::default(),
+        Witnesses::Cfi | Witnesses::All if options.functions_without_entry > 0 => {
+            compare_file(elf, sections, cfi, &mut AllCode(&mut ledger))
+        }
         Witnesses::Cfi | Witnesses::All => compare_file(elf, sections, cfi, &mut ledger),
     };
     if options.witnesses != Witnesses::Cfi {

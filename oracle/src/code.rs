@@ -94,6 +94,7 @@ mod step;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod trailing_padding;
 mod unproven;
 mod value;
 mod view;
@@ -109,6 +110,7 @@ pub use function::{Function, WayStep};
 pub(crate) use judgement::Unknown;
 pub use judgement::{Judgement, KnownFacts, ProvenRow, Truth};
 pub use program::Program;
+pub(crate) use trailing_padding::padding_at_end;
 pub use unproven::{Unproven, WhyUnproven};
 pub(crate) use view::{CalleeSavedView, FrameView, WatchedRegisters};
 pub use workspace::Workspace;

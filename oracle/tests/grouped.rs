@@ -36,7 +36,10 @@ fn origins(elf: &Elf<'_>, account: &Account<'_>) -> BTreeSet<Origin> {
 
 fn assert_grouped(path: &Path, data: &[u8], witnesses: Witnesses) -> usize {
     open(data, |elf, sections, cfi| {
-        let with = |keep| account(elf, sections, cfi, &Options { keep, pedantic: true, witnesses });
+        let with = |keep| {
+            let options = Options { keep, pedantic: true, witnesses, ..Options::default() };
+            account(elf, sections, cfi, &options)
+        };
         let (first, all) = (with(Keep::First(100)), with(Keep::All));
         assert_eq!(first.counts, all.counts, "{}: {witnesses:?}", path.display());
         assert_eq!(origins(elf, &first), origins(elf, &all), "{}: {witnesses:?}", path.display());

@@ -148,7 +148,7 @@ impl<'c> Checker<'c> {
         run.report.sections.push(summary);
         let code = CodeMap::unknown();
         let surroundings =
-            Surroundings { code: &code, executable: &code, dynamic: &[], facts: None };
+            Surroundings { elf: None, code: &code, executable: &code, dynamic: &[], facts: None };
         let preamble = PreambleContext { data, endian: placement.endian };
         let section = Section::parse(data, placement);
         let kind = if self.linked { FileKind::Linked } else { FileKind::Bare };
@@ -181,6 +181,7 @@ impl<'c> Checker<'c> {
         let dynamic = run.dynamic_relocations(file);
         let facts = run.facts(file);
         let surroundings = Surroundings {
+            elf: Some(file),
             code: &code,
             executable: &executable,
             dynamic: &dynamic,
@@ -230,6 +231,7 @@ fn sorted(check: impl FnOnce(&mut dyn FnMut(Finding)) -> Report) -> Report {
 /// The properties of the file that all its SFrame sections share.
 #[derive(Clone, Copy)]
 struct Surroundings<'a> {
+    elf: Option<&'a Elf<'a>>,
     code: &'a CodeMap,
     /// The places where functions can be, including those without bytes in the file.
     executable: &'a CodeMap,
@@ -428,8 +430,8 @@ impl<'o> Run<'o> {
         walk.report(&surveyed, &suspects, &mut self.collector);
         let Surveyed { extents, totals, .. } = surveyed;
         self.summarise(whole, &extents, &totals, surroundings.code);
-        let facts = surroundings.facts;
-        let total = TotalContext { whole, totals: &totals, extents: &extents, facts };
+        let &Surroundings { elf, facts, .. } = surroundings;
+        let total = TotalContext { whole, totals: &totals, extents: &extents, elf, facts };
         self.apply(Some(whole.section), |check, reporter| {
             if let Check::Total(check) = check {
                 check(&total, reporter);

@@ -9,15 +9,17 @@ mod implied;
 mod numbers;
 mod red_zone;
 mod relocations;
+mod replaced;
 mod search_table;
 mod sframe;
 mod symbols;
 
 pub use headers::SectionHeaders;
 pub use relocations::{Relocation, RelocationTable};
+pub use replaced::ReplacedCode;
 pub use search_table::{SearchEntry, SearchTable, SearchTableError};
 pub use sframe::SframeSection;
-pub use symbols::{CodeNames, Symbol, SymbolTable};
+pub use symbols::{CodeNames, NamedCode, Symbol, SymbolTable};
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -34,6 +36,7 @@ use headers::Headers;
 use implied::Format;
 use numbers::Numbers;
 use relocations::RelocationIndex;
+use replaced::ReplacedSections;
 use sframe::SframeSections;
 
 /// `SHT_GNU_SFRAME` (binutils 2.45).
@@ -93,6 +96,8 @@ pub struct Elf<'a> {
     code: AddressIndex,
     /// Those that are loaded and have bytes in the file.
     loaded: AddressIndex,
+    /// Those with code that nothing executes any longer.
+    replaced: ReplacedSections,
     has_red_zone: bool,
 }
 
@@ -282,6 +287,7 @@ impl<'a> Elf<'a> {
             relocating: RelocationIndex::of(&sections),
             code: AddressIndex::default(),
             loaded: AddressIndex::default(),
+            replaced: ReplacedSections::default(),
             has_red_zone: true,
             class,
             endian,
@@ -292,6 +298,7 @@ impl<'a> Elf<'a> {
             segments,
         };
         elf.has_red_zone = !elf.is_kernel();
+        elf.replaced = ReplacedSections::of(&elf);
         elf.code = AddressIndex::of(elf.code_sections());
         if elf.kind != ElfKind::Relocatable {
             let has_bytes = |it: &&ElfSection<'_>| it.is_loaded() && elf.section_data(it).is_ok();

@@ -232,6 +232,8 @@ pub(crate) struct TotalContext<'a> {
     pub(crate) whole: &'a SectionContext<'a>,
     pub(crate) totals: &'a Totals,
     pub(crate) extents: &'a Extents,
+    /// The file, if there is one.
+    pub(crate) elf: Option<&'a Elf<'a>>,
     /// The rest of the file; only if lints are checked and there is a file.
     pub(crate) facts: Option<&'a FileFacts<'a>>,
 }

@@ -114,6 +114,7 @@ fn compared(
     let options = account::Options {
         pedantic: true,
         witnesses: Witnesses::All,
+        functions_without_entry: 3,
         ..account::Options::default()
     };
     let mut differences = Vec::new();

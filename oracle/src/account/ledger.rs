@@ -11,6 +11,7 @@ use super::message;
 use super::place::function_of;
 use super::tally::Tally;
 use super::undecided::Reasons;
+use super::without_entry::Search;
 use super::{Account, Difference, EXAMPLES, Limit, Loss, Options, defects, two_sections};
 use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext};
 use crate::code::Program;
@@ -55,6 +56,8 @@ pub(super) struct Ledger<'s, 'c, 'x> {
     version: Version,
     stubs: Stubs,
     labels: Labels,
+    /// Functions may have moved since the section was made.
+    is_rewritten: bool,
     /// Where functions start that no search of the SFrame table finds.
     hidden: Vec<CodeAddress>,
     sources: Vec<Source<'c, 'x>>,
@@ -66,6 +69,8 @@ pub(super) struct Ledger<'s, 'c, 'x> {
     proofs: Option<Proofs>,
     findings: Vec<Finding>,
     undecided: Reasons,
+    /// The functions without any entry, if they are looked for.
+    without_entry: Option<Search<'s>>,
     /// What people call the table that SFrame is compared with.
     noun: &'static str,
     /// The last SFrame function without CFI.
@@ -75,7 +80,7 @@ pub(super) struct Ledger<'s, 'c, 'x> {
 impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     pub(super) fn new(
         judge: Judge<'s, 'c>,
-        elf: &Elf<'_>,
+        elf: &'s Elf<'s>,
         sections: &'s [Section<'s>],
         cfi: &'c [Cfi<'c>],
         contexts: &'x mut [RowContext],
@@ -101,6 +106,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             stubs: Stubs::of(elf),
             // Without SFrame, nothing was refused.
             labels: if sections.is_empty() { Labels::default() } else { Labels::of(elf, cfi) },
+            is_rewritten: !sections.is_empty() && elf.is_rewritten(),
             hidden: hidden(sections),
             sources: cfi.iter().zip(contexts).map(source).collect(),
             tally,
@@ -111,6 +117,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             proofs: None,
             findings,
             undecided,
+            without_entry: Search::of(elf, options.functions_without_entry),
             noun: cfi.first().map_or("CFI", Cfi::noun),
             stray: None,
         }
@@ -145,9 +152,10 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             let rows = source.evaluation.start(function)?;
             let Examined { cause, error } = examine_rows(stubs, function, version, rows);
             let in_source = || has_sframe.then(|| of_source(function, labels)).flatten();
+            let moved = self.is_rewritten.then_some(Cause::Rewritten);
             let cause = match is_hidden {
                 true => Cause::Hidden,
-                false => cause.or_else(in_source).unwrap_or(Cause::Unexplained),
+                false => cause.or_else(in_source).or(moved).unwrap_or(Cause::Unexplained),
             };
             source.lost = Some((*function, cause));
             Some((cause, error))
@@ -299,6 +307,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             sums,
             functions,
             losses: self.losses.into_iter().filter(|loss| loss.functions > 0).collect(),
+            without_entry: self.without_entry.map(Search::finish),
             limits: self.limits.into_iter().map(|limited| limited.limit).collect(),
             differences: Vec::new(),
             proofs: self.proofs,
@@ -333,7 +342,12 @@ impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
             Verdict::OnlyCfi => self.lost(range),
             Verdict::OnlySframe => self.stray(range),
             Verdict::Undecided => self.undecided.range(range),
-            Verdict::Equal | Verdict::Neither => {}
+            Verdict::Neither => {
+                if let Some(search) = &mut self.without_entry {
+                    search.range(range);
+                }
+            }
+            Verdict::Equal => {}
         }
     }
 
@@ -353,5 +367,28 @@ impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
         }
         let (tally, undecided) = (&mut self.tally, &mut self.undecided);
         defects::of_function(function, error, tally, undecided, &mut self.findings);
+    }
+}
+
+/// Passes code that nothing describes to a ledger, too.
+pub(super) struct AllCode<'l, 's, 'c, 'x>(pub(super) &'l mut Ledger<'s, 'c, 'x>);
+
+impl<'c> Sink<'c> for AllCode<'_, '_, 'c, '_> {
+    const NEITHER: bool = true;
+
+    fn range(&mut self, range: &Range<'c>) {
+        self.0.range(range);
+    }
+
+    fn counts_code_without_sframe(&self) -> bool {
+        self.0.counts_code_without_sframe()
+    }
+
+    fn without_sframe(&mut self, function: &Fde<'c>, bytes: u64) {
+        self.0.without_sframe(function, bytes);
+    }
+
+    fn error(&mut self, function: &Fde<'c>, error: CfiError) {
+        self.0.error(function, error);
     }
 }

@@ -56,6 +56,8 @@ pub enum Cause {
     /// An instruction that only `.cfi_escape` makes, in a form that SFrame could express: the assembler has refused the escape
     /// for something that it has beside.
     Escape,
+    /// BOLT has written the function anew after the section was made.
+    Rewritten,
     /// The section has an entry for the function, which no search finds.
     Hidden,
     /// Nothing in the CFI keeps the function out: the loss is unexplained.
@@ -63,7 +65,7 @@ pub enum Cause {
 }
 
 /// Every cause and its name, in the order in which they are looked for.
-const NAMES: [(Cause, &str); 27] = [
+const NAMES: [(Cause, &str); 28] = [
     (Cause::Plt, "plt"),
     (Cause::ZeroSize, "zero-size"),
     (Cause::ReturnColumn, "return-column"),
@@ -89,6 +91,7 @@ const NAMES: [(Cause, &str); 27] = [
     (Cause::OtherRegisterSave, "other-register-save"),
     (Cause::Label, "label"),
     (Cause::Escape, "escape"),
+    (Cause::Rewritten, "rewritten"),
     (Cause::Hidden, "hidden"),
     (Cause::Unexplained, "none"),
 ];

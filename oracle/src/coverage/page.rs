@@ -147,6 +147,11 @@ impl Cause {
                 applies: "GNU as 2.46 and later, LLVM",
                 remedy: "write one .cfi_escape for each instruction, and directives for the instructions that have them",
             },
+            Cause::Rewritten => CausePage {
+                summary: "BOLT has rewritten the file after its section was made, and moved the function",
+                applies: "every version: BOLT writes .eh_frame anew, and no SFrame (LLVM 19)",
+                remedy: "make the section anew: `sframe-check synthesize --replace`",
+            },
             Cause::Hidden => CausePage {
                 summary: "the section has an entry for the function, but a search finds a later one that has the same start and no bytes",
                 applies: "GNU ld: functions without code, such as empty cold parts (function-hidden)",

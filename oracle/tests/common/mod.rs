@@ -91,7 +91,12 @@ pub fn members(data: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Keeps everything, with each range on its own.
-pub const ALL: Options = Options { keep: Keep::All, pedantic: true, witnesses: Witnesses::Cfi };
+pub const ALL: Options = Options {
+    keep: Keep::All,
+    pedantic: true,
+    witnesses: Witnesses::Cfi,
+    functions_without_entry: 1000,
+};
 /// Keeps everything, with differences grouped by pattern.
 pub const ALL_BY_PATTERN: Options = Options { keep: Keep::First(usize::MAX), ..ALL };
 

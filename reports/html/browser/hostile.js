@@ -52,6 +52,7 @@ function checked(name, when) {
 		coverage: {
 			bytes: { equal: 10, different: 20, only_cfi: 30, undecided: 4 }, functions: { both: 1, partly: 1, only_cfi: when === 'now' ? 2 : 1, only_sframe: 0 }, debug_file: MARK,
 			losses: [{ cause: MARK, functions: when === 'now' ? 2 : 1, bytes: 30, examples: [{ start: '0x30', code_section: MARK, size: 4, symbol: MARK }] }],
+			without_entry: { functions: 3, bytes: 24, largest: [{ start: '0x40', code_section: MARK, size: 20, symbol: MARK, source: { file: MARK, line: 1 } }] },
 			limits: [{ field: MARK, functions: 1, bytes: 4 }],
 		},
 	};

@@ -79,6 +79,9 @@ struct File {
 /// Name, format, address, offset in the file, size, functions, rows.
 type SectionRow = (u32, u32, String, u64, u64, u64, u64);
 
+/// Functions without any entry: their number, bytes, and the size and place of the largest.
+type WithoutEntry = (u64, u64, Vec<(u64, u32)>);
+
 #[derive(Debug, Serialize)]
 struct CoverageRows {
     /// Equal, limited, different, only CFI, only SFrame, neither, undecided.
@@ -87,6 +90,8 @@ struct CoverageRows {
     functions: [u64; 4],
     /// Cause, functions, bytes, examples.
     losses: Vec<(u32, u64, u64, Vec<u32>)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without: Option<WithoutEntry>,
     /// Field, functions, bytes.
     limits: Vec<(u32, u64, u64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -231,6 +236,12 @@ fn coverage(strings: &mut Strings, of: &Coverage<'_>) -> CoverageRows {
         (strings.of(&loss.cause), loss.functions, loss.bytes, examples)
     });
     let losses = losses.collect();
+    let without = of.without_entry.as_ref().filter(|without| without.functions > 0);
+    let without = without.map(|without| {
+        let largest = without.largest.iter().take(MOST);
+        let largest = largest.map(|of| (of.size, strings.of(&example(of)))).collect();
+        (without.functions, without.bytes, largest)
+    });
     let limits = of.limits.iter().take(MOST);
     let limits = limits.map(|of| (strings.of(&of.field), of.functions, of.bytes)).collect();
     CoverageRows {
@@ -245,15 +256,18 @@ fn coverage(strings: &mut Strings, of: &Coverage<'_>) -> CoverageRows {
         ],
         functions: [functions.both, functions.partly, functions.only_cfi, functions.only_sframe],
         losses,
+        without,
         limits,
         debug_file: of.debug_file.as_ref().map(|path| strings.of(path)),
     }
 }
 
-/// `foo at 0x1000`.
+/// `foo at 0x1000, foo.s:12`.
 fn example(of: &FunctionPlace<'_>) -> String {
     let section = of.code_section.as_ref().map_or(String::new(), |name| format!("{}+", &**name));
-    let place = format!("{section}{}", of.start);
+    let source = of.source.as_ref();
+    let source = source.map_or(String::new(), |line| format!(", {}:{}", &*line.file, line.line));
+    let place = format!("{section}{}{source}", of.start);
     match (&of.symbol, of.symbol_offset) {
         (Some(symbol), Some(offset)) if offset > 0 => {
             format!("{}+{offset:#x} at {place}", demangle(symbol))

@@ -44,7 +44,8 @@ fn text_of_the_input_is_never_markup() {
                 "sections":[{{"name":{name},"header":{{"version":2,"abi":{name}}}}}],
                 "counts":[{{"rule":{name},"severity":"error","count":1}}],"undecided":[{{"reason":{name}}}],
                 "findings":[{{"rule":{name},"severity":"error","message":{name}}}],
-                "coverage":{{"bytes":{{"only_cfi":1}},"losses":[{{"cause":{name},"bytes":1}}]}}}}"#
+                "coverage":{{"bytes":{{"only_cfi":1}},"losses":[{{"cause":{name},"bytes":1}}],
+                "without_entry":{{"functions":1,"bytes":1,"largest":[{{"size":1,"symbol":{name}}}]}}}}}}"#
         );
         let kind = format!(r#"{{"path":"a","status":"unsupported","reason":{name}}}"#);
         let page = page(&[line, kind]);

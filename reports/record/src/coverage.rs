@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use sframe_oracle::coverage::Cause;
 
 use crate::bounded::entry;
+use crate::finding::SourceLine;
 use crate::value::{Address, Text};
 
 /// How much of a file's code SFrame and CFI describe.
@@ -19,6 +20,10 @@ pub struct Coverage<'r> {
     /// could not describe.
     #[serde(borrow)]
     pub losses: Vec<Loss<'r>>,
+    /// Functions that neither SFrame nor CFI describes. Absent if they were not looked for: without `--coverage`, and in
+    /// a file without an SFrame section whose symbols nobody needs.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub without_entry: Option<WithoutEntry<'r>>,
     /// Properties that the CFI states and the section's version cannot express.
     #[serde(borrow)]
     pub limits: Vec<Limit<'r>>,
@@ -81,6 +86,39 @@ pub struct Loss<'r> {
     pub examples: Vec<FunctionPlace<'r>>,
 }
 
+/// Functions that have no entry in SFrame nor in CFI: named code of which nothing describes any byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct WithoutEntry<'r> {
+    /// The number of functions.
+    pub functions: u64,
+    /// The size of their code in bytes.
+    pub bytes: u64,
+    /// The largest of them, the largest first: at most 100, and more only with `--all`. In sums at most 20.
+    #[serde(borrow)]
+    pub largest: Vec<FunctionPlace<'r>>,
+}
+
+/// The maximum number of functions without an entry that a sum lists.
+const LARGEST: usize = 20;
+
+impl WithoutEntry<'_> {
+    /// Adds the functions of the file with this name.
+    fn add(&mut self, other: &WithoutEntry<'_>, name: &dyn Fn() -> String) {
+        self.functions = self.functions.saturating_add(other.functions);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        for function in other.largest.iter().take(LARGEST) {
+            // Of functions of one size, those of earlier files come first.
+            let place = self.largest.partition_point(|known| known.size >= function.size);
+            if place < LARGEST {
+                self.largest.truncate(LARGEST - 1);
+                self.largest.insert(place, function.clone().of_file(name()));
+            }
+        }
+    }
+}
+
 /// A function by start address and symbol.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -105,6 +143,9 @@ pub struct FunctionPlace<'r> {
     /// Offset in bytes from the start of the symbol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol_offset: Option<u64>,
+    /// The source line of the start, if the file has debugging information; only for functions without an entry.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceLine<'r>>,
 }
 
 /// A property that CFI states and the section's version cannot express.
@@ -140,6 +181,9 @@ impl CoverageTotal<'_> {
         self.coverage.bytes.add(&coverage.bytes);
         self.coverage.functions.add(&coverage.functions);
         add_losses(&mut self.coverage.losses, &coverage.losses, name);
+        if let Some(without) = &coverage.without_entry {
+            self.coverage.without_entry.get_or_insert_default().add(without, name);
+        }
         for limit in &coverage.limits {
             let limits = &mut self.coverage.limits;
             let place = limits.binary_search_by(|known| known.field.as_str().cmp(&limit.field));
@@ -173,8 +217,16 @@ pub(crate) fn add_losses(sums: &mut Vec<Loss<'_>>, losses: &[Loss<'_>], name: &d
 impl FunctionPlace<'_> {
     /// The same place, with the name of the file that contains it.
     pub(crate) fn of_file(self, file: String) -> FunctionPlace<'static> {
-        let FunctionPlace { file: _, start, code_section, size, symbol, symbol_hex, symbol_offset } =
-            self;
+        let FunctionPlace {
+            file: _,
+            start,
+            code_section,
+            size,
+            symbol,
+            symbol_hex,
+            symbol_offset,
+            source,
+        } = self;
         FunctionPlace {
             file: Some(file.into()),
             start,
@@ -183,6 +235,7 @@ impl FunctionPlace<'_> {
             symbol: symbol.map(Text::into_owned),
             symbol_hex: symbol_hex.map(Text::into_owned),
             symbol_offset,
+            source: source.as_ref().map(SourceLine::owned),
         }
     }
 }

@@ -47,7 +47,7 @@ pub use call_sites::packages::PackageCallSites;
 pub use call_sites::{CallSiteTotal, CallSites, SiteCounts};
 pub use consequence::{Consequence, Weight};
 pub use coverage::{
-    Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts,
+    Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts, WithoutEntry,
 };
 pub use demangle::demangle;
 pub use elf_type::ElfType;

@@ -103,6 +103,10 @@ pub struct ReadFunctions {
     /// Undecided.
     #[serde(skip_serializing_if = "is_zero")]
     pub undecided: u64,
+    /// Functions of the section whose code was replaced after it was made, so that nothing executes it. They are also in
+    /// the other counts.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub replaced: u64,
 }
 
 /// Bytes of code for which the specification has rows, or cannot read them, by what a consumer finds.
@@ -163,8 +167,16 @@ impl ReadFunctions {
     /// All functions.
     #[must_use]
     pub fn total(&self) -> u64 {
-        let ReadFunctions { found, misread, unreachable, lost, drop_section, crash, undecided } =
-            *self;
+        let ReadFunctions {
+            found,
+            misread,
+            unreachable,
+            lost,
+            drop_section,
+            crash,
+            undecided,
+            replaced: _,
+        } = *self;
         [found, misread, unreachable, lost, drop_section, crash, undecided]
             .into_iter()
             .fold(0, u64::saturating_add)
@@ -178,6 +190,7 @@ impl ReadFunctions {
         add(&mut self.drop_section, other.drop_section);
         add(&mut self.crash, other.crash);
         add(&mut self.undecided, other.undecided);
+        add(&mut self.replaced, other.replaced);
     }
 }
 

@@ -17,6 +17,11 @@ pub enum RepairError {
     NoSection,
     /// The file has several SFrame sections.
     SeveralSections,
+    /// Functions describe code that BOLT has replaced. The section says nothing about the new code.
+    Stale {
+        /// How many functions.
+        functions: u64,
+    },
     /// The section has no bytes in the file, and no program header leads to other bytes.
     EmptySection,
     /// The section shares bytes with another part of the file.
@@ -100,6 +105,12 @@ impl fmt::Display for RepairError {
             }
             RepairError::NoSection => f.write_str("the file has no SFrame section"),
             RepairError::SeveralSections => f.write_str("the file has several SFrame sections"),
+            RepairError::Stale { functions: 1 } => {
+                f.write_str("a function describes code that BOLT has replaced")
+            }
+            RepairError::Stale { functions } => {
+                write!(f, "{functions} functions describe code that BOLT has replaced")
+            }
             RepairError::EmptySection => f.write_str("the SFrame section has no bytes"),
             RepairError::SharedBytes => {
                 f.write_str("the SFrame section shares bytes with another part of the file")

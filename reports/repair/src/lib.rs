@@ -83,6 +83,9 @@ pub fn repair(file: &[u8]) -> Result<Repaired, RepairError> {
         return Ok(Repaired { bytes, changes, lost, remaining: Vec::new() });
     }
     let (mut parts, slack) = parts::split(place.data, place.header.address)?;
+    if let Some(functions) = parts::replaced(&elf, &parts) {
+        return Err(RepairError::Stale { functions });
+    }
     if elf.kind() == ElfKind::Relocatable {
         object::assign(&elf, &place, &known, &mut parts, &mut changes)?;
     } else {

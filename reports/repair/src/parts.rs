@@ -1,5 +1,6 @@
 //! Finds the sections that a linker appended to each other.
 
+use sframe_validator::elf::Elf;
 use sframe_validator::section::{HEADER_SIZE, MAGIC};
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::write::StoredSection;
@@ -50,6 +51,14 @@ pub(crate) fn split(data: &[u8], address: u64) -> Result<(Vec<Part<'_>>, u64), R
             None => return Ok((parts, data.len().saturating_sub(end) as u64)),
         }
     }
+}
+
+/// The number of functions whose code was replaced after the section was made; `None` if there are none.
+pub(crate) fn replaced(elf: &Elf<'_>, parts: &[Part<'_>]) -> Option<u64> {
+    let replaced = elf.replaced_code()?;
+    let starts = parts.iter().flat_map(Part::stated).map(CodeAddress::absolute);
+    let number = starts.filter(|start| replaced.contains(*start)).count() as u64;
+    (number > 0).then_some(number)
 }
 
 fn read_part(data: &[u8], offset: usize, address: u64) -> Result<Part<'_>, RepairError> {

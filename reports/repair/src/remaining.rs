@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use sframe_defects::RowDefects;
-use sframe_oracle::account::{self, Witnesses, account_each};
+use sframe_oracle::account::{self, account_each};
 use sframe_oracle::cfi::{Cfi, CfiSource};
 use sframe_validator::Section;
 use sframe_validator::check::Checker;
@@ -107,7 +107,7 @@ fn contradictions(elf: &Elf<'_>, cfi: &[Cfi<'_>]) -> Result<Vec<Remaining>, Repa
         }
     }
     let mut found: BTreeMap<Option<&'static str>, Differing> = BTreeMap::new();
-    let options = account::Options { keep: Keep::All, pedantic: false, witnesses: Witnesses::Cfi };
+    let options = account::Options { keep: Keep::All, ..account::Options::default() };
     let mut defects = RowDefects::new(elf, &sections, cfi, |_| Vec::new());
     account_each(elf, &sections, cfi, &options, &mut defects, &mut |difference| {
         let place = CodeAddress { address: difference.whole.0, ..difference.start };

@@ -10,7 +10,7 @@ use sframe_oracle::rules::WRONG_FRAME_AFTER_CALL;
 use sframe_validator::Section;
 use sframe_validator::check::{Checker, Confirm, Options};
 use sframe_validator::elf::{Elf, SectionHeaders};
-use sframe_validator::finding::{Finding, Report, Undecided, UndecidedCause};
+use sframe_validator::finding::{Finding, Keep, Report, Undecided, UndecidedCause};
 use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::call_sites;
@@ -89,9 +89,9 @@ pub(super) fn check_and_compare(
                 return (report, Comparison { sums, ..comparison });
             }
         };
-        let kept = kept(options);
-        let unnamed = Names::of(None);
         let has_section = !sections.is_empty();
+        let kept = kept(options, has_section);
+        let unnamed = Names::of(None);
         let is_named = has_section || options.named_examples || account.proofs.is_some();
         let names = if is_named { names } else { &unnamed };
         let is_compared = kept.witnesses != Witnesses::Code && has_section && has_cfi(cfi);
@@ -147,13 +147,13 @@ fn compare<'c>(
     let (mut gatherer, mut located) = (Gatherer::new(file.elf, &sections), file.located());
     let mut defects =
         RowDefects::new(file.elf, &sections, cfi, producers).by_directives(options.by_directives);
-    let account =
-        account_each(file.elf, &sections, cfi, &kept(options), &mut defects, &mut |one| {
-            if options.looks_for(one.finding.rule) {
-                let gathered = gatherer.gathered(&one);
-                differences.push(located.record(one.finding, gathered));
-            }
-        });
+    let kept = kept(options, !sections.is_empty());
+    let account = account_each(file.elf, &sections, cfi, &kept, &mut defects, &mut |one| {
+        if options.looks_for(one.finding.rule) {
+            let gathered = gatherer.gathered(&one);
+            differences.push(located.record(one.finding, gathered));
+        }
+    });
     (account, differences)
 }
 
@@ -177,14 +177,24 @@ impl Confirm for Confirms<'_, '_> {
     }
 }
 
-fn kept(options: &CheckOptions) -> account::Options {
+/// The maximum number of functions without an entry that a record lists, and with `--all`.
+const WITHOUT_ENTRY: usize = 100;
+const ALL_WITHOUT_ENTRY: usize = 100_000;
+
+fn kept(options: &CheckOptions, has_section: bool) -> account::Options {
     let witnesses = match options.against {
         Against::Code => Witnesses::Code,
         _ if options.thorough => Witnesses::All,
         _ => Witnesses::Cfi,
     };
     let Options { keep, pedantic, .. } = options.validator;
-    account::Options { keep, pedantic, witnesses }
+    let is_named = has_section || options.named_examples;
+    let functions_without_entry = match keep {
+        _ if !options.coverage || !is_named => 0,
+        Keep::All => ALL_WITHOUT_ENTRY,
+        Keep::First(_) => WITHOUT_ENTRY,
+    };
+    account::Options { keep, pedantic, witnesses, functions_without_entry }
 }
 
 /// Sections, and the CFI to compare them with.

@@ -80,8 +80,8 @@ pub(super) fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions)
             record.entry = Some(elf.entry()).filter(|entry| *entry != 0).map(Address);
             record.build_id = build_id(elf).map(|id| hex(id).into());
             recognise(&mut checked, file, sums.as_ref(), options);
-            source_lines::add(&mut checked.record, elf);
         }
+        source_lines::add(&mut checked.record, elf);
         checked
     })
 }

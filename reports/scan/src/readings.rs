@@ -3,7 +3,7 @@
 use sframe_consumers::{Assessment, Assessor, Consumer, Input, Objects, Relocated, is_module};
 use sframe_record::{Outcome, ReadBytes, ReadFunctions, Reading};
 use sframe_validator::Abi;
-use sframe_validator::elf::{Elf, ElfKind};
+use sframe_validator::elf::{Elf, ElfKind, ReplacedCode};
 use sframe_validator::unwind::CodeAddress;
 
 use super::elf_file::ElfFile;
@@ -21,17 +21,27 @@ pub(super) fn of_file(file: &ElfFile<'_>, options: &CheckOptions) -> Vec<Reading
     let Some(machine) = file.elf.abi() else {
         return unseen(file.sources, options, "SFrame is not defined for the machine");
     };
+    let replaced = file.elf.replaced_code();
     let mut readings = stored(file.sources).map(|source| {
         if file.elf.kind() == ElfKind::Relocatable {
-            of_object(file, source, machine, options)
-        } else {
-            of_linked(source, machine, text(file.elf), file.names, options)
+            return of_object(file, source, machine, options);
         }
+        let mut readings = of_linked(source, machine, text(file.elf), file.names, options);
+        let stale = replaced.as_ref().map_or(0, |replaced| number_replaced(source, replaced));
+        readings.iter_mut().for_each(|reading| reading.functions.replaced = stale);
+        readings
     });
     match readings.next() {
         Some(first) => together(first, readings),
         None => unseen(file.sources, options, "the section has no bytes in this file"),
     }
+}
+
+/// The number of a section's functions whose code was replaced.
+fn number_replaced(source: &SectionSource<'_>, replaced: &ReplacedCode<'_, '_>) -> u64 {
+    let entries = source.section.iter().flat_map(|section| section.entries());
+    let starts = entries.filter(|entry| entry.size() > 0).filter_map(|entry| entry.start().ok());
+    starts.filter(|start| replaced.contains(*start)).count() as u64
 }
 
 /// The readings of a file with sections that no consumer sees.

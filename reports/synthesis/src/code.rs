@@ -51,7 +51,11 @@ pub fn synthesize_code(
     let (mut functions, mut bytes, mut described) = (Vec::new(), 0_u64, 0_u64);
     let mut stated = StatedRows::new(cfi, elf);
     let mut workspace = Workspace::default();
+    let replaced = elf.replaced_code();
     for range in code.functions() {
+        if replaced.as_ref().is_some_and(|replaced| replaced.contains(range.start)) {
+            continue;
+        }
         bytes = bytes.saturating_add(range.bytes());
         let function = code.function_in(range.start, &mut workspace);
         let Some(mut function) = function else { continue };

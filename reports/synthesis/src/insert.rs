@@ -35,6 +35,10 @@ pub enum CannotInsert {
     Class,
     /// It has an SFrame section, or a PT_GNU_SFRAME segment that is not empty.
     HasSframe,
+    /// It is an object, and has an SFrame section that is to be replaced.
+    Object,
+    /// It has several SFrame sections, or several program headers for them.
+    SeveralSections,
     /// Its SFrame section is not in a loaded segment, or there is not exactly one.
     NotLoaded,
     /// No segment is loaded, so the section would not be loaded either.
@@ -59,6 +63,12 @@ impl fmt::Display for CannotInsert {
             CannotInsert::Kind => f.write_str("the file is no object, program or library"),
             CannotInsert::Class => f.write_str("the file has 32-bit headers"),
             CannotInsert::HasSframe => f.write_str("the file already has an SFrame section"),
+            CannotInsert::Object => {
+                f.write_str("the section of an object cannot be replaced")
+            }
+            CannotInsert::SeveralSections => f.write_str(
+                "the file has several SFrame sections, and only a single one can be replaced",
+            ),
             CannotInsert::NotLoaded => f.write_str("no loaded segment contains its SFrame section"),
             CannotInsert::NoSegment => f.write_str("the file has no loaded segment"),
             CannotInsert::Headers => {
@@ -106,6 +116,8 @@ pub struct Insertion<'e> {
     header: FileHeader,
     /// `None` in an object.
     segment: Option<NewSegment>,
+    /// The index of the section that is replaced.
+    replaced: Option<u32>,
 }
 
 impl<'e> Insertion<'e> {
@@ -120,13 +132,39 @@ impl<'e> Insertion<'e> {
         if has_segment(elf) || elf.sframe_sections().any(|section| !section.is_segment()) {
             return Err(CannotInsert::HasSframe);
         }
+        Insertion::of(elf, None)
+    }
+
+    /// Looks for a place for a section in the stead of the one that a linked file has. Its section header and its program
+    /// header will lead to the new one. Its bytes stay where they are, and nothing leads to them. In a file without an
+    /// SFrame section, this is [`Insertion::new`].
+    ///
+    /// # Errors
+    /// [`CannotInsert`].
+    pub fn replacing(elf: &'e Elf<'e>) -> Result<Insertion<'e>, CannotInsert> {
+        if elf.class() != Class::Elf64 {
+            return Err(CannotInsert::Class);
+        }
+        let mut sections = elf.sframe_sections().filter(|section| !section.is_segment());
+        let replaced = sections.next().map(|section| section.index);
+        let is_sframe = |segment: &&Segment| segment.p_type == PT_GNU_SFRAME;
+        if sections.next().is_some() || elf.segments().iter().filter(is_sframe).count() > 1 {
+            return Err(CannotInsert::SeveralSections);
+        }
+        if replaced.is_some() && elf.kind() == ElfKind::Relocatable {
+            return Err(CannotInsert::Object);
+        }
+        Insertion::of(elf, replaced)
+    }
+
+    fn of(elf: &'e Elf<'e>, replaced: Option<u32>) -> Result<Insertion<'e>, CannotInsert> {
         let header = usual_header(elf)?;
         let segment = match elf.kind() {
             ElfKind::Relocatable => None,
             ElfKind::Executable | ElfKind::Shared => Some(NewSegment::new(elf, &header)?),
             ElfKind::Core | ElfKind::Other(_) => return Err(CannotInsert::Kind),
         };
-        Ok(Insertion { elf, header, segment })
+        Ok(Insertion { elf, header, segment, replaced })
     }
 
     /// The place of the section.
@@ -166,8 +204,12 @@ impl<'e> Insertion<'e> {
                 alignment: 8,
                 ..SectionHeader::default()
             };
-            let new = [segment.note(), (".sframe", new)];
-            sections::append(self.elf, &mut file, &mut header, &new)?;
+            let added = [segment.note(), (".sframe", new)];
+            let (added, moved) = match (self.replaced, added.as_slice()) {
+                (Some(index), [note, _]) => (core::slice::from_ref(note), Some((index, new))),
+                (_, added) => (added, None),
+            };
+            sections::append(self.elf, &mut file, &mut header, added, moved)?;
         }
         header.write(&mut file, self.elf.endian()).ok_or(CannotInsert::Headers)?;
         Ok(file)
@@ -194,7 +236,7 @@ pub fn add_segment(elf: &Elf<'_>) -> Result<Vec<u8>, CannotInsert> {
     let segment = NewSegment::new(elf, &header)?;
     let mut file = segment.file(elf, &mut header, 0, place)?;
     if header.sections > 0 {
-        sections::append(elf, &mut file, &mut header, &[segment.note()])?;
+        sections::append(elf, &mut file, &mut header, &[segment.note()], None)?;
     }
     header.write(&mut file, elf.endian()).ok_or(CannotInsert::Headers)?;
     Ok(file)

@@ -2,7 +2,7 @@
 
 use sframe_oracle::cfi::{Cfi, Fde, RowContext};
 use sframe_oracle::coverage::{Cause, Stubs, examine};
-use sframe_validator::elf::{Elf, ElfKind, ElfSection};
+use sframe_validator::elf::{Elf, ElfKind, ElfSection, ReplacedCode};
 use sframe_validator::unwind::{CodeAddress, Row};
 use sframe_validator::{Abi, Version};
 
@@ -18,6 +18,8 @@ pub(crate) struct Source<'e, 'c> {
     pub(crate) stubs: Stubs,
     pub(crate) labels: Labels,
     code: Code,
+    /// Code that nothing executes any longer, which a section need not describe.
+    replaced: Option<ReplacedCode<'e, 'e>>,
     /// Where stubs can be, in the terms of any part of this crate.
     stub_places: Code,
 }
@@ -46,6 +48,7 @@ impl<'e, 'c> Source<'e, 'c> {
             stubs: Stubs::of(elf),
             labels: Labels::of(elf, &cfi.iter().map(Cfi::section).collect::<Vec<_>>()),
             code: Code::of(executable.chain(other)),
+            replaced: elf.replaced_code(),
             stub_places: Code::of(stub_places),
         })
     }
@@ -71,7 +74,8 @@ impl<'e, 'c> Source<'e, 'c> {
             for function in cfi.functions() {
                 let start = function.start();
                 let is_known = earlier.iter().any(|cfi| cfi.find(start).is_some());
-                if !is_known && self.code.contains(start) {
+                let is_replaced = || self.replaced.as_ref().is_some_and(|it| it.contains(start));
+                if !is_known && self.code.contains(start) && !is_replaced() {
                     visit(&function, &mut contexts);
                 }
             }

@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::{Elf, ElfKind, ElfSection, SHT_NOBITS};
+use super::{
+    Elf, ElfKind, ElfSection, PF_X, PT_LOAD, SHF_ALLOC, SHT_NOBITS, SectionHeaders, Segment,
+};
 use crate::unwind::CodeAddress;
 
 /// `SHT_SYMTAB`.
@@ -44,8 +46,14 @@ impl AddressIndex {
         AddressIndex { parts }
     }
 
+    /// Whether a section has any of the addresses from `start` to `end`.
+    fn overlaps(&self, start: u64, end: u64) -> bool {
+        let after = self.parts.partition_point(|part| part.end <= start);
+        self.parts.get(after).is_some_and(|part| part.start < end)
+    }
+
     /// The index of the section that contains the address.
-    fn find(&self, address: u64) -> Option<u32> {
+    pub(super) fn find(&self, address: u64) -> Option<u32> {
         let after = self.parts.partition_point(|part| part.start <= address);
         let part = self.parts.get(after.checked_sub(1)?)?;
         (address < part.end).then_some(part.section)
@@ -54,10 +62,12 @@ impl AddressIndex {
 
 impl<'a> Elf<'a> {
     /// Whether the section contains machine code: it is executable, and its bytes are in the file. Without such bytes,
-    /// nothing limits the size that the header states.
+    /// nothing limits the size that the header states. Code that was replaced as a whole is not executed
+    /// ([`Elf::replaced_code`]).
     #[must_use]
     pub fn is_code(&self, section: &ElfSection<'_>) -> bool {
         section.is_executable()
+            && !self.is_replaced(section)
             && section.sh_type != SHT_NOBITS
             && self.has_bytes(section.offset, section.size)
     }
@@ -73,7 +83,8 @@ impl<'a> Elf<'a> {
         let is_apart = self.code_sections().next().is_some() || self.has_debug_data();
         self.sections.iter().filter(move |section| {
             let is_wanted = section.sh_type != SHT_NOBITS || !is_apart;
-            section.is_executable() && section.size > 0 && is_wanted && !self.is_code(section)
+            let is_executed = section.is_executable() && !self.is_replaced(section);
+            is_executed && section.size > 0 && is_wanted && !self.is_code(section)
         })
     }
 
@@ -92,8 +103,8 @@ impl<'a> Elf<'a> {
         self.places(self.code_sections())
     }
 
-    /// The places that may contain machine code once the file is loaded: those of [`Elf::code`], and executable ones
-    /// without bytes in the file. The sizes are those stated in the headers.
+    /// The places that may contain machine code once the file is loaded: those of [`Elf::code`], executable ones
+    /// without bytes in the file, and code that was replaced. The sizes are those stated in the headers.
     pub fn executable(&self) -> impl Iterator<Item = (CodeAddress, u64)> {
         self.places(self.sections.iter().filter(|section| section.is_executable()))
     }
@@ -110,6 +121,29 @@ impl<'a> Elf<'a> {
             true => (CodeAddress { section: section.index, address: 0 }, section.size),
             false => (CodeAddress::absolute(section.address), section.size),
         })
+    }
+
+    /// The executable segments with bytes in the file none of which is in a section, although the file has section headers:
+    /// a program has added their code after the link.
+    #[must_use]
+    pub fn code_without_sections(&self) -> Vec<Segment> {
+        let is_code = |segment: &&Segment| {
+            segment.p_type == PT_LOAD && segment.flags & PF_X != 0 && segment.file_size > 0
+        };
+        let mut segments = self.segments.iter().filter(is_code).peekable();
+        let is_linked = matches!(self.kind, ElfKind::Executable | ElfKind::Shared);
+        let has_headers = is_linked && self.section_headers() == SectionHeaders::Listed;
+        if !has_headers || segments.peek().is_none() {
+            return Vec::new();
+        }
+        // In a file of debug data, the bytes of the sections are in another file, and segments are longer in memory.
+        let sections = self.sections.iter().filter(|section| section.flags & SHF_ALLOC != 0);
+        let sections = AddressIndex::of(sections);
+        let has_section = |segment: &&Segment| {
+            let size = segment.file_size.max(segment.memory_size);
+            sections.overlaps(segment.address, segment.address.saturating_add(size))
+        };
+        segments.filter(|segment| !has_section(segment)).copied().collect()
     }
 
     /// Whether the file has `size` bytes at `offset`.

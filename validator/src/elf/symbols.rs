@@ -2,7 +2,7 @@
 
 mod code_names;
 
-pub use code_names::CodeNames;
+pub use code_names::{CodeNames, NamedCode};
 
 use alloc::vec::Vec;
 

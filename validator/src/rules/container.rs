@@ -1,6 +1,7 @@
 //! The ELF section that contains the bytes (its file, type, flags and place), and the PT_GNU_SFRAME program header,
 //! with which readers find the section at run time.
 
+mod code_without_section;
 mod dynamic_relocation;
 mod elf_class;
 mod machine_abi;
@@ -38,6 +39,7 @@ pub(super) const RULES: &[Entry] = &[
     Entry::new(&elf_class::RULE, Check::File(elf_class::check)),
     Entry::new(&machine_abi::RULE, Check::File(machine_abi::check)),
     Entry::new(&section_headers_unusable::RULE, Check::File(section_headers_unusable::check)),
+    Entry::new(&code_without_section::RULE, Check::File(code_without_section::check)),
     Entry::new(&section_duplicate::RULE, Check::File(section_duplicate::check)),
     Entry::new(&section_type::RULE, Check::File(section_type::check)),
     Entry::new(&section_type_early::RULE, Check::File(section_type_early::check)),

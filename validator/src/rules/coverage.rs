@@ -1,11 +1,12 @@
-//! Compares the section with the file's symbols, stub sections, `.eh_frame_hdr` and instructions. All of these rules
-//! are lints: code without an entry may have no unwind information at all, which only its CFI can show, and code may
-//! contain data.
+//! Compares the section with the file's code, symbols, stub sections, `.eh_frame_hdr` and instructions. Most of these
+//! rules are lints: code without an entry may have no unwind information at all, which only its CFI can show, and code
+//! may contain data.
 
 mod function_size_symbol;
 mod function_without_cfi;
 mod repeat_outside_stubs;
 mod row_inside_instruction;
+mod stale_after_rewriting;
 mod stubs_uncovered;
 mod symbol_uncovered;
 
@@ -17,6 +18,7 @@ use crate::unwind::CodeAddress;
 
 /// The rules of this group, in the order in which they are listed.
 pub(super) const RULES: &[Entry] = &[
+    Entry::new(&stale_after_rewriting::RULE, Check::Total(stale_after_rewriting::check)),
     Entry::new(&symbol_uncovered::RULE, Check::Total(symbol_uncovered::check)),
     Entry::new(&function_size_symbol::RULE, Check::Total(function_size_symbol::check)),
     Entry::new(&stubs_uncovered::RULE, Check::Total(stubs_uncovered::check)),

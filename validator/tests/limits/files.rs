@@ -1,14 +1,14 @@
 //! The ELF file: section headers, segments, stubs and code. The host (`host.rs`) has code at 0x200..0x240, the SFrame
 //! section of 80 bytes at 0x240..0x290, and a segment that loads 0x240..0x2e0. Addresses equal file offsets.
 
-use crate::host::{Host, PC64, SFRAME, Section, TEXT, linked, object};
+use crate::host::{Host, PC64, SFRAME, Section, TEXT, func, linked, object};
 use crate::sound::{
     AARCH64, AMD64, S390X, V2, V3, based, bytes, entry, first, function, of, second,
 };
 use crate::{allowed, broken, findings};
-use sframe_validator::elf::{Elf, SHF_ALLOC, SHT_NOBITS, SHT_PROGBITS};
+use sframe_validator::elf::{Elf, SHF_ALLOC, SHT_NOBITS, SHT_PROGBITS, Segment};
 use sframe_validator::write::FunctionBuilder;
-use sframe_validator::write::elf::{Image, SHT_RELA, SectionHeader};
+use sframe_validator::write::elf::{Image, SHT_RELA, SectionHeader, Symbol};
 use sframe_validator::{Abi, Version};
 
 const NONE: [&str; 0] = [];
@@ -286,6 +286,71 @@ fn stubs_of_linkers() {
     assert_eq!(stubs(".text.a", 0x1f0, 16, Some(16)), ["repeat-outside-stubs"]);
     let past = stubs(".plt", 0x1f0, 32, Some(16));
     assert_eq!(past, ["function-past-code", "repeat-outside-stubs"]);
+}
+
+/// After BOLT, a function with a symbol in the old section is still executed there, and so is the one at the entry point.
+#[test]
+fn code_that_bolt_has_replaced() {
+    let [first, second] = [func("first", 1, TEXT, 16), func("second", 1, TEXT + 16, 16)];
+    let after = |name, symbols: &[Symbol<'static>], entry: u64| {
+        let host = shared(V3, 5).with(|host| {
+            host.sections[0].name = name;
+            host.symbols = symbols.to_vec();
+        });
+        let mut file = host.bytes();
+        file[24..32].copy_from_slice(&entry.to_le_bytes());
+        let elf = Elf::parse(&file).expect("readable");
+        let code: u64 = elf.code().map(|(_, size)| size).sum();
+        let messages = findings(&file, "stale-after-rewriting");
+        let messages: Vec<_> = messages.into_iter().map(|finding| finding.message).collect();
+        (messages, code)
+    };
+    let stale = |number: u64| {
+        vec![format!(
+            "{number} of 2 functions describe code in .bolt.org.text that nothing executes any longer: BOLT has \
+             replaced it by code in .text"
+        )]
+    };
+    assert_eq!(after(".text", &[], 0), (vec![], 64));
+    assert_eq!(after(".bolt.org.text", &[], 0), (stale(2), 0));
+    assert_eq!(after(".bolt.org", &[], 0), (vec![], 64));
+    assert_eq!(after(".bolt.org.text", &[first, second], 0), (vec![], 64));
+    assert_eq!(after(".bolt.org.text", &[second], 0), (stale(1), 64));
+    // The entry point is in the section, and no symbol says that a function has moved away.
+    let elsewhere = func("third", 1, TEXT + 32, 16);
+    assert_eq!(after(".bolt.org.text", &[elsewhere], 0), (stale(2), 64));
+    assert_eq!(after(".bolt.org.text", &[first], TEXT), (stale(1), 64));
+}
+
+/// A segment with one byte of a section has one, and segments without bytes or without PF_X have no code.
+#[test]
+fn code_that_no_section_has() {
+    let with_segment = |flags, address, size| {
+        with(|host| {
+            let first = host.segments[0];
+            let added = Segment { flags, address, file_size: size, memory_size: 32, ..first };
+            host.segments.insert(2, added);
+        })
+    };
+    // .text is 0x200..0x240, and the last section ends at 0x2e0.
+    assert_eq!(with_segment(5, 0x3000, 32), ["code-without-section"]);
+    assert_eq!(with_segment(5, 0x2e0, 32), ["code-without-section"]);
+    assert_eq!(with_segment(5, 0x2df, 32), NONE);
+    assert_eq!(with_segment(5, 0x1e0, 32), ["code-without-section"]);
+    assert_eq!(with_segment(5, 0x1e1, 32), NONE);
+    assert_eq!(with_segment(4, 0x3000, 32), NONE);
+    assert_eq!(with_segment(5, 0x3000, 0), NONE);
+}
+
+#[test]
+fn code_of_objects_is_not_replaced() {
+    let mut builder = of(V3, AMD64, [first(AMD64, 0), second(AMD64, 16)]);
+    let built = builder.relocatable().build().expect("it fits");
+    let host = object(built.bytes, &built.start_fields, &[0, 16], PC64);
+    let file = host.with(|host| host.sections[0].name = ".bolt.org.text").bytes();
+    let elf = Elf::parse(&file).expect("readable");
+    assert!(elf.is_rewritten() && elf.replaced_code().is_none());
+    assert_eq!(elf.code().map(|(_, size)| size).sum::<u64>(), 64);
 }
 
 /// `.eh_frame_hdr` (LSB, "Exception Frames") at 0x1000: its encodings, and a table of functions' starts.

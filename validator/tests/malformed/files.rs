@@ -5,7 +5,7 @@ use crate::Case;
 use crate::host::{Host, PC32, PC64, SFRAME, Section, TEXT, archive, func, linked, object};
 use crate::sound::{AMD64, V2, V3, bytes, first, of, second};
 use sframe_validator::Version;
-use sframe_validator::elf::{Class, SHF_ALLOC};
+use sframe_validator::elf::{Class, SHF_ALLOC, SHF_EXECINSTR, Segment};
 use sframe_validator::write::elf::{Relocation, SHT_RELA, SectionHeader, claims};
 
 /// Two functions in a shared object.
@@ -163,6 +163,20 @@ fn segments() -> Vec<Case> {
             "section-headers-unusable",
             sound(),
             with_tables(sound(), |tables| tables.sections_offset = 1 << 40),
+            None,
+        ),
+        at(
+            "code-without-section",
+            sound(),
+            broken(|host| {
+                let added = Segment {
+                    address: 0x3000,
+                    file_size: 0x20,
+                    memory_size: 0x20,
+                    ..host.segments[0]
+                };
+                host.segments.insert(2, added);
+            }),
             None,
         ),
         at("segment-duplicate", sound(), broken(|host| host.segments.push(host.segments[2])), None),
@@ -325,7 +339,16 @@ fn coverage() -> Vec<Case> {
         builder.address(SFRAME);
         linked(bytes(&builder)).with(|host| host.symbols[1].size = 24)
     };
+    // As BOLT leaves it: the old code has another name, and the functions' symbols are in the new code.
+    let rewritten = broken(|host| {
+        host.sections[0].name = ".bolt.org.text";
+        let mut header = host.sections[2].header;
+        (header.flags, header.offset, header.address) = (SHF_ALLOC | SHF_EXECINSTR, 0, 0x2000);
+        host.sections.push(Section { name: ".text", header, data: vec![0x90; 32] });
+        host.symbols = vec![func("first", 4, 0x2000, 16), func("second", 4, 0x2010, 16)];
+    });
     vec![
+        at("stale-after-rewriting", sound(), rewritten, None),
         at(
             "symbol-uncovered",
             sound(),

@@ -67,7 +67,8 @@ impl Machine<'_> {
                 }
                 [DEF_CFA_OFFSET, low @ 0x80..=0xff, high @ ..0x80, after @ ..] => {
                     let Ok((register, _)) = self.cfa_parts() else { break None };
-                    self.cfa(register, i64::from(*low & 0x7f) | i64::from(*high) << 7);
+                    let high = i64::from(*high).saturating_mul(0x80);
+                    self.cfa(register, high.saturating_add(i64::from(*low & 0x7f)));
                     rest = after;
                     continue;
                 }

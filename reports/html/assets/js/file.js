@@ -40,6 +40,9 @@ function coveragePanel(details) {
 	const lost = (coverage.losses ?? []).map(([cause, functions, bytes, examples]) => h('li', null,
 		at(cause) === 'none' ? 'nothing explains it' : at(cause), `: ${counted(functions, 'function')}, ${counted(bytes, 'byte')}`,
 		examples.length ? [': ', name(examples.map(at).join(', '))] : null));
+	const [without, withoutBytes, largest] = coverage.without ?? [0, 0, []];
+	const undescribed = largest.map(([bytes, place]) => h('li', null, name(at(place)), `: ${counted(bytes, 'byte')}`));
+	if (without > largest.length) undescribed.push(h('li', null, `and ${grouped(without - largest.length)} more`));
 	const limits = (coverage.limits ?? []).map(([limit, functions, bytes]) => h('li', null,
 		'not in this version: ', at(limit), `: ${counted(functions, 'function')}, ${counted(bytes, 'byte')}`));
 	return h('section', { class: 'panel', 'aria-label': 'Coverage' }, h('h2', null, 'Coverage'),
@@ -48,6 +51,8 @@ function coveragePanel(details) {
 			h('thead', null, h('tr', null, h('th', { scope: 'col' }, `SFrame and ${table}`), h('th', { scope: 'col', class: 'number' }, 'Bytes'), h('th', { scope: 'col', class: 'number' }, 'Share'))),
 			h('tbody', null, rows)),
 		lost.length ? [h('h3', null, 'Functions that SFrame does not describe'), h('ul', { class: 'causes' }, lost)] : null,
+		without ? [h('h3', null, `Functions without an entry in SFrame or ${table}`),
+			h('p', null, `${counted(without, 'function')}, ${counted(withoutBytes, 'byte')}`), h('ul', { class: 'causes' }, undescribed)] : null,
 		limits.length ? h('ul', { class: 'causes' }, limits) : null);
 }
 

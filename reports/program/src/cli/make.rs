@@ -15,7 +15,7 @@ use sframe_synthesis::{
     AssemblyError, CannotInsert, Encoding, FromCode, Insertion, Loss, Place, Synthesis, assembly,
     synthesize, synthesize_code,
 };
-use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::elf::{Elf, ElfKind, SymbolTable};
 
 mod described;
 
@@ -70,8 +70,8 @@ pub(super) fn repair_file(args: &RepairArgs) -> io::Result<Exit> {
 }
 
 /// What to do about a repaired section that is still wrong, and about one that was made.
-const CONTRADICTED: &str = "`sframe-check` on the new file shows each place; assemble that code again, or remove .sframe (objcopy \
-                            --remove-section .sframe) and make another with `sframe-check synthesize`";
+const CONTRADICTED: &str = "`sframe-check` on the new file shows each place; assemble that code again, or make another section in its \
+                            stead (of a program or library: `sframe-check synthesize --replace`)";
 const DAMAGED: &str =
     "the CFI contradicts itself, or is damaged: `sframe-check` on the new file shows each place";
 
@@ -161,6 +161,9 @@ fn container(data: &[u8]) -> Option<&'static str> {
 fn cannot_repair(error: &RepairError) -> String {
     let instead = match error {
         RepairError::NoSection => "; `sframe-check synthesize` makes one from CFI",
+        RepairError::Stale { .. } => {
+            "; `sframe-check synthesize --replace` makes another one from CFI in its stead"
+        }
         _ => "",
     };
     format!("{error}{instead}")
@@ -220,7 +223,11 @@ fn section(data: &[u8], args: &SynthesizeArgs) -> Result<(Vec<u8>, Synthesized),
     let make = |place| synthesized(&elf, &cfi, args, place);
     match args.kind {
         Written::Elf => {
-            let insertion = Insertion::new(&elf).map_err(|error| no_place(&error))?;
+            let insertion = match args.replace {
+                true => Insertion::replacing(&elf),
+                false => Insertion::new(&elf),
+            };
+            let insertion = insertion.map_err(|error| no_place(&elf, &error))?;
             let made = make(insertion.place())?;
             let file = insertion.file(&made.section.written).map_err(|error| error.to_string())?;
             Ok((file, made))
@@ -239,11 +246,23 @@ fn section(data: &[u8], args: &SynthesizeArgs) -> Result<(Vec<u8>, Synthesized),
 }
 
 /// Why a file cannot get a section, and what can be written instead.
-fn no_place(error: &CannotInsert) -> String {
+fn no_place(elf: &Elf<'_>, error: &CannotInsert) -> String {
     let instead = match error {
+        CannotInsert::HasSframe if elf.kind() == ElfKind::Relocatable => {
+            "; `sframe-check repair` corrects it, and `objcopy --remove-section .sframe` removes it, to make another one"
+        }
+        CannotInsert::HasSframe if elf.is_rewritten() => {
+            "; BOLT has rewritten the file: --replace makes another one in its stead"
+        }
+        CannotInsert::Object => {
+            "; `objcopy --remove-section .sframe` removes it, to make another one"
+        }
+        CannotInsert::SeveralSections => {
+            "; `sframe-check repair` merges those that a linker has appended"
+        }
         CannotInsert::NoSymbol(_) => "; --as assembly writes a section to append to its source",
         CannotInsert::HasSframe => {
-            "; `sframe-check repair` corrects it, and `objcopy --remove-section .sframe` removes it, to make another one"
+            "; `sframe-check repair` corrects it, and --replace makes another one in its stead"
         }
         _ => "",
     };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sframe_corpus::{folder, tools};
 use sframe_defects::RowDefects;
-use sframe_oracle::account::{Options, Witnesses, account_each};
+use sframe_oracle::account::{Options, account_each};
 use sframe_oracle::cfi::Cfi;
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Keep;
@@ -68,7 +68,7 @@ pub(super) fn differences(object: &[u8]) -> (usize, Vec<String>) {
         sections.push(Section::parse(data, placement).expect("sound"));
     }
     let mut defects = RowDefects::new(&elf, &sections, &cfi, |_| Vec::new()).by_directives(true);
-    let options = Options { keep: Keep::All, pedantic: false, witnesses: Witnesses::Cfi };
+    let options = Options { keep: Keep::All, ..Options::default() };
     let (mut named, mut nameless) = (0, Vec::new());
     account_each(&elf, &sections, &cfi, &options, &mut defects, &mut |difference| {
         if difference.known.is_some() {

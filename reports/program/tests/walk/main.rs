@@ -15,6 +15,7 @@ mod gdb;
 mod linked;
 mod live;
 mod machines;
+mod rewritten;
 mod synthesized;
 
 use std::path::Path;

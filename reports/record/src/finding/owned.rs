@@ -28,13 +28,17 @@ impl Finding<'_> {
             row,
             code: self.code.as_deref().map(|of| Box::new(code(of))),
             elf_section: maybe(&self.elf_section),
-            source: self
-                .source
-                .as_ref()
-                .map(|of| SourceLine { file: text(&of.file), line: of.line }),
+            source: self.source.as_ref().map(SourceLine::owned),
             context: self.context.iter().map(part).collect(),
             difference: self.difference.as_deref().map(|of| Box::new(difference(of))),
         }
+    }
+}
+
+impl SourceLine<'_> {
+    /// A copy that borrows from no line.
+    pub(crate) fn owned(&self) -> SourceLine<'static> {
+        SourceLine { file: text(&self.file), line: self.line }
     }
 }
 

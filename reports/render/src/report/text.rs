@@ -224,15 +224,19 @@ impl<W: Write> Text<W> {
             Some(coverage) if self.options.coverage && (with_section || self.options.verbose) => {
                 self.separate()?;
                 self.after_block = true;
-                coverage::file(
-                    &mut self.out,
-                    &record.name(),
-                    coverage,
-                    (with_section, UnwindTable::noun_of(record.table)),
-                )
+                let noun = UnwindTable::noun_of(record.table);
+                let style = coverage::Style { with_section, ..self.coverage_style(noun) };
+                coverage::file(&mut self.out, &record.name(), coverage, style)
             }
             _ => Ok(()),
         }
+    }
+
+    /// How the coverage of files with a section is written.
+    const fn coverage_style<'n>(&self, noun: &'n str) -> coverage::Style<'n> {
+        let TextOptions { all, verbose, demangle, .. } = self.options;
+        let (each, all_lists_more) = (all || verbose, !all);
+        coverage::Style { with_section: true, noun, each, all_lists_more, demangle }
     }
 
     /// Writes the number of findings that are not listed, and the undecided parts.

@@ -7,10 +7,12 @@ use sframe_oracle::account::{self, Account};
 use sframe_oracle::compare::{FunctionCounts, Sums};
 use sframe_oracle::witness::CodeRange;
 use sframe_record::json::{exact_name, name};
-use sframe_record::{Address, Coverage, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts};
+use sframe_record::{
+    Address, Coverage, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts, WithoutEntry,
+};
 use sframe_validator::unwind::CodeAddress;
 
-use super::names::Names;
+use super::names::{Names, SymbolPlace};
 
 /// The coverage of a file according to `account`. `debug_file` is the separate file that contains some of the CFI.
 #[must_use]
@@ -23,6 +25,7 @@ pub fn coverage(
         bytes: verdicts(&account.sums),
         functions: functions(&account.functions),
         losses: account.losses.iter().map(|lost| loss(lost, names)).collect(),
+        without_entry: account.without_entry.as_ref().map(|of| without_entry(of, names)),
         limits: account.limits.iter().map(limit).collect(),
         debug_file: debug_file.map(|path| name(path.as_os_str().as_bytes()).into()),
     }
@@ -66,6 +69,22 @@ fn loss(loss: &account::Loss, names: &Names<'_, '_>) -> Loss<'static> {
     }
 }
 
+/// The maximum size in bytes of the names of functions that are listed: hostile names of many functions can overlap.
+const NAMES: usize = 1 << 20;
+
+fn without_entry(found: &account::WithoutEntry, names: &Names<'_, '_>) -> WithoutEntry<'static> {
+    let mut room = NAMES;
+    let largest = found.largest.iter().map_while(|code| {
+        let symbol = names.nearest_symbol(code.start);
+        let section = names.section(code.start);
+        let lengths = [symbol.as_ref().map(|of| of.name.len()), section.as_ref().map(String::len)];
+        room = lengths.into_iter().flatten().try_fold(room, usize::checked_sub)?;
+        Some(place_of(code.start, code.bytes(), symbol.as_ref(), section))
+    });
+    let largest = largest.collect();
+    WithoutEntry { functions: found.functions, bytes: found.bytes, largest }
+}
+
 fn limit(limit: &account::Limit) -> Limit<'static> {
     Limit {
         field: limit.field.names().next().unwrap_or_default().into(),
@@ -79,15 +98,23 @@ pub(super) fn place(
     size: u64,
     names: &Names<'_, '_>,
 ) -> FunctionPlace<'static> {
-    let symbol = names.symbol(start);
-    let symbol = symbol.as_ref();
+    place_of(start, size, names.symbol(start).as_ref(), names.section(start))
+}
+
+fn place_of(
+    start: CodeAddress,
+    size: u64,
+    symbol: Option<&SymbolPlace>,
+    section: Option<String>,
+) -> FunctionPlace<'static> {
     FunctionPlace {
         file: None,
         start: Address(start.address),
-        code_section: names.section(start).map(Into::into),
+        code_section: section.map(Into::into),
         size,
         symbol: symbol.map(|symbol| name(&symbol.name).into()),
         symbol_hex: symbol.and_then(|symbol| exact_name(&symbol.name)).map(Into::into),
         symbol_offset: symbol.map(|symbol| symbol.offset),
+        source: None,
     }
 }

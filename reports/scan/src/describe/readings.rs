@@ -40,7 +40,7 @@ const fn outcome(verdict: Verdict) -> Outcome {
 
 const fn functions(counts: Functions) -> ReadFunctions {
     let Functions { found, misread, unreachable, lost, drop_section, crash, undecided } = counts;
-    ReadFunctions { found, misread, unreachable, lost, drop_section, crash, undecided }
+    ReadFunctions { found, misread, unreachable, lost, drop_section, crash, undecided, replaced: 0 }
 }
 
 const fn bytes(counts: PcBytes) -> ReadBytes {

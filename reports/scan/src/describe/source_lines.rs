@@ -12,7 +12,7 @@ use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::CodeAddress;
 
 use relocated::Layout;
-use sframe_record::{Finding, Record, SourceLine};
+use sframe_record::{Address, Finding, Record, SourceLine};
 
 /// The maximum number of bytes of decompressed DWARF sections together.
 const ROOM: u64 = 1 << 30;
@@ -67,20 +67,36 @@ impl<'a> DebugSections<'a> {
 /// The maximum number of bytes of line tables and debugging information that are read for the places of findings.
 const MOST: u64 = 256 << 20;
 
-/// Adds the source line to each finding that is not a case of a known defect.
+/// Adds the source line to each finding that is not a case of a known defect, and to the functions without an entry.
 pub(crate) fn add(record: &mut Record<'_>, elf: &Elf<'_>) {
+    let without_entry = |record: &Record<'_>| {
+        let found = record.coverage.as_ref().and_then(|coverage| coverage.without_entry.as_ref());
+        found.is_some_and(|without| !without.largest.is_empty())
+    };
+    if record.findings.is_empty() && !without_entry(record) {
+        return;
+    }
     let sections = Sections::of(elf);
-    let place = |finding: &Finding<'_>| sections.place(finding).filter(|_| finding.known.is_none());
+    let place =
+        |finding: &Finding<'_>| sections.place_of(finding).filter(|_| finding.known.is_none());
     let debug = |name: &[u8]| name.starts_with(b".debug_");
     let sizes = elf.sections().iter().filter(|section| debug(section.name.bytes()));
     let size = sizes.map(|section| section.size).fold(0, u64::saturating_add);
-    if size == 0 || size > MOST || !record.findings.iter().any(|finding| place(finding).is_some()) {
+    let is_wanted = |record: &Record<'_>| {
+        without_entry(record) || record.findings.iter().any(|finding| place(finding).is_some())
+    };
+    if size == 0 || size > MOST || !is_wanted(record) {
         return;
     }
     let debug = DebugSections::load(elf);
     let lines = debug.lines();
     for finding in &mut record.findings {
         finding.source = place(finding).and_then(|place| lines.find(place));
+    }
+    let found = record.coverage.as_mut().and_then(|coverage| coverage.without_entry.as_mut());
+    for function in found.into_iter().flat_map(|without| &mut without.largest) {
+        let place = sections.place(function.start, function.code_section.as_deref());
+        function.source = place.and_then(|place| lines.find(place));
     }
 }
 
@@ -103,11 +119,16 @@ impl Sections {
     }
 
     /// The first PC of a finding, or the start of its function.
-    fn place(&self, finding: &Finding<'_>) -> Option<CodeAddress> {
+    fn place_of(&self, finding: &Finding<'_>) -> Option<CodeAddress> {
         let code = finding.code.as_ref().map(|code| (code.start, code.code_section.as_deref()));
         let function = finding.function.as_ref();
         let function = function.and_then(|of| Some((of.start?, of.code_section.as_deref())));
         let (start, section) = code.or(function)?;
+        self.place(start, section)
+    }
+
+    /// A place in code that a record names by address or offset, and by section.
+    fn place(&self, start: Address, section: Option<&str>) -> Option<CodeAddress> {
         if !self.is_relocatable {
             return Some(CodeAddress::absolute(start.0));
         }

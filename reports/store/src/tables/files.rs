@@ -3,7 +3,7 @@
 use sframe_record::Record;
 use sframe_record::{
     CallSites, CoveredFunctions, Header, Producer, ProofBytes, Proofs, RuleCount, Section,
-    Severity, SiteCounts, Status, UnwindTable, Verdicts,
+    Severity, SiteCounts, Status, UnwindTable, Verdicts, WithoutEntry,
 };
 
 use super::column::{Cell, Column, ColumnKind, Table};
@@ -129,6 +129,20 @@ impl Table for Files {
         column(
             ColumnKind::numbers("neither_bytes", "bytes", "code that neither describes").or_null(),
             |file| bytes(file, |of| of.neither),
+        ),
+        column(
+            ColumnKind::numbers(
+                "functions_without_entry",
+                "",
+                "number of functions that neither describes",
+            )
+            .or_null(),
+            |file| without_entry(file, |of| of.functions),
+        ),
+        column(
+            ColumnKind::numbers("without_entry_bytes", "bytes", "size of these functions")
+                .or_null(),
+            |file| without_entry(file, |of| of.bytes),
         ),
         column(
             ColumnKind::numbers("undecided_bytes", "bytes", "code that could not be compared")
@@ -289,6 +303,13 @@ fn sum<'c>(file: &'c Record<'_>, of: fn(&Section<'_>) -> u64) -> Cell<'c> {
 /// Bytes of code with a verdict; null if the file was not compared.
 fn bytes<'c>(file: &'c Record<'_>, of: fn(&Verdicts) -> u64) -> Cell<'c> {
     Cell::optional_number(file.coverage.as_ref().map(|coverage| of(&coverage.bytes)))
+}
+
+/// Functions that neither describes; null if they were not looked for.
+fn without_entry<'c>(file: &'c Record<'_>, of: fn(&WithoutEntry<'_>) -> u64) -> Cell<'c> {
+    let coverage = file.coverage.as_ref();
+    let found = coverage.and_then(|coverage| coverage.without_entry.as_ref());
+    Cell::optional_number(found.map(of))
 }
 
 /// Bytes of code about whose rows the machine code proves something; null if it was not asked, or if there are no rows.

@@ -52,7 +52,7 @@ pub(super) fn file(insertion: &Insertion<'_>, written: &Written) -> Result<Vec<u
         relocation.write(&mut file, elf.endian());
     }
     let new = [(".sframe", section), (".rela.sframe", relocations)];
-    sections::append(elf, &mut file, &mut header, &new)?;
+    sections::append(elf, &mut file, &mut header, &new, None)?;
     header.write(&mut file, elf.endian()).ok_or(CannotInsert::Headers)?;
     Ok(file)
 }

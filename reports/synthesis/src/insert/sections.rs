@@ -5,12 +5,19 @@ use sframe_validator::elf::Elf;
 use super::fields::{FileHeader, SectionHeader};
 use super::{CannotInsert, extend};
 
-/// Appends a copy of the section names with the new ones, and the section headers with the new ones.
+/// `SHT_NULL`.
+const SHT_NULL: u32 = 0;
+/// `SHT_RELA` and `SHT_REL`.
+const RELOCATIONS: [u32; 2] = [4, 9];
+
+/// Appends a copy of the section names with the new ones, and the section headers with the new ones. The section with the
+/// index in `moved` keeps its name, and gets the header with it. Relocations of its old content are dropped.
 pub(super) fn append(
     elf: &Elf<'_>,
     file: &mut Vec<u8>,
     header: &mut FileHeader,
     new: &[(&str, SectionHeader)],
+    moved: Option<(u32, SectionHeader)>,
 ) -> Result<(), CannotInsert> {
     let mut table = header.section_headers(elf).ok_or(CannotInsert::Headers)?;
     let names = elf.section(header.names.into());
@@ -20,6 +27,20 @@ pub(super) fn append(
     let is_own = |section: &SectionHeader| (section.name as usize) < names.len();
     let is_sound = names.ends_with(&[0]) && table.iter().all(is_own);
     is_sound.then_some(()).ok_or(CannotInsert::Headers)?;
+    if let Some((index, section)) = moved {
+        for relocations in &mut table {
+            if RELOCATIONS.contains(&relocations.sh_type) && relocations.info == index {
+                *relocations = SectionHeader {
+                    name: relocations.name,
+                    sh_type: SHT_NULL,
+                    ..SectionHeader::default()
+                };
+            }
+        }
+        let index = usize::try_from(index).map_err(|_| CannotInsert::Headers)?;
+        let old = table.get_mut(index).ok_or(CannotInsert::Headers)?;
+        *old = SectionHeader { name: old.name, ..section };
+    }
     for (name, section) in new {
         let offset = u32::try_from(names.len()).map_err(|_| CannotInsert::Headers)?;
         table.push(SectionHeader { name: offset, ..*section });

@@ -40,6 +40,34 @@ impl<'a> CodeNames<'a> {
         &self.functions
     }
 
+    /// All code with a name, ordered by start. Of several symbols at one place, the best one counts, as in
+    /// [`CodeNames::find`]. Function symbols without a size in a stripped file name no code but their own place, and are
+    /// not listed.
+    #[must_use]
+    pub fn named_code(&self) -> Vec<NamedCode> {
+        let of_size = |symbol: &Symbol<'_>| NamedCode {
+            start: symbol.start,
+            end: symbol.start.address.saturating_add(symbol.size),
+            is_sized: true,
+        };
+        let functions = self.functions.symbols().iter().filter(|symbol| symbol.size > 0);
+        let mut all: Vec<NamedCode> = functions.map(of_size).collect();
+        for (place, part) in self.parts.iter().enumerate() {
+            let Some(symbol) = part.symbol.filter(|symbol| symbol.start == part.start) else {
+                continue;
+            };
+            let next = self.parts.get(place.saturating_add(1)).map(|next| next.start);
+            let next = next.filter(|next| next.section == part.start.section);
+            let end = next.map_or(part.start.address, |next| next.address);
+            let of_unknown_size = NamedCode { start: part.start, end, is_sized: false };
+            all.push(if symbol.size > 0 { of_size(&symbol) } else { of_unknown_size });
+        }
+        // The sort is stable: function symbols come first, and of those the best.
+        all.sort_by_key(|code| code.start);
+        all.dedup_by_key(|code| code.start);
+        all
+    }
+
     /// The symbol that [`SymbolTable::find`] finds. Otherwise, the last one before `place` whose size reaches it.
     /// Otherwise, the nearest one before `place` without a size, if no other symbol and no end of a section or of a sized
     /// symbol is between them.
@@ -52,6 +80,18 @@ impl<'a> CodeNames<'a> {
         };
         self.functions.find(place).or_else(nearest)
     }
+}
+
+/// Code with a name: what [`CodeNames::find`] names after one symbol, unless a part of it has a name of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NamedCode {
+    /// The place of the symbol.
+    pub start: CodeAddress,
+    /// The end in the same section, exclusive.
+    pub end: u64,
+    /// Whether the symbol states the size. Otherwise, the code reaches up to the next symbol or the end of the section,
+    /// and may end with padding.
+    pub is_sized: bool,
 }
 
 /// What starts at a place. At one place, they apply in this order, and the last one decides.

@@ -3,33 +3,55 @@
 
 use std::io::{self, Write};
 
-use anstyle::Style;
 use sframe_oracle::coverage::Cause;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Summary, Verdicts,
+    WithoutEntry, demangle,
 };
 
-const BOLD: Style = Style::new().bold();
+const BOLD: anstyle::Style = anstyle::Style::new().bold();
+
+/// The number of functions without an entry that are listed unless each is wanted.
+const LISTED: usize = 20;
+
+/// How coverage is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Style<'n> {
+    /// The files have a section.
+    pub(super) with_section: bool,
+    /// What people call the tables that SFrame was compared with.
+    pub(super) noun: &'n str,
+    /// List every function without an entry that the record has, also with `--all`.
+    pub(super) each: bool,
+    /// `--all` was not given, and would list more of them.
+    pub(super) all_lists_more: bool,
+    /// Write the names of C++ and Rust functions as their source has them.
+    pub(super) demangle: bool,
+}
 
 /// Writes the table of one file.
 pub(super) fn file(
     out: &mut dyn Write,
     name: &str,
     coverage: &Coverage<'_>,
-    (with_section, noun): (bool, &str),
+    style: Style<'_>,
 ) -> io::Result<()> {
     let code = counted(coverage.bytes.total(), "byte");
-    let section = if with_section { "" } else { ", no SFrame section" };
+    let section = if style.with_section { "" } else { ", no SFrame section" };
     writeln!(out, "{BOLD}{name}{BOLD:#}: {code} of code{section}")?;
     if let Some(path) = &coverage.debug_file {
         writeln!(out, "  CFI also from {path}")?;
     }
-    lines(out, coverage, with_section, noun)
+    lines(out, coverage, style)
 }
 
 /// Writes the tables for all files together.
-pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
+pub(super) fn totals(
+    out: &mut dyn Write,
+    summary: &Summary<'_>,
+    style: Style<'_>,
+) -> io::Result<()> {
     let parts = [
         (&summary.compared, "with an SFrame section", true),
         (&summary.without_section, "without", false),
@@ -39,7 +61,7 @@ pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<(
         let number = counted(*files, "file");
         let code = counted(coverage.bytes.total(), "byte");
         writeln!(out, "{BOLD}coverage{BOLD:#} of {number} {which}: {code} of code")?;
-        lines(out, coverage, with_section, summary.tables())?;
+        lines(out, coverage, Style { with_section, ..style })?;
     }
     Ok(())
 }
@@ -61,14 +83,12 @@ pub(super) fn in_short(compared: &CoverageTotal<'_>, noun: &str) -> String {
     format!("compared with {noun} in {}: {}", counted(compared.files, "file"), parts.join(", "))
 }
 
-fn lines(
-    out: &mut dyn Write,
-    coverage: &Coverage<'_>,
-    with_section: bool,
-    noun: &str,
-) -> io::Result<()> {
-    table(out, &coverage.bytes, &coverage.functions, noun)?;
-    coverage.losses.iter().try_for_each(|loss| lost(out, loss, with_section))?;
+fn lines(out: &mut dyn Write, coverage: &Coverage<'_>, style: Style<'_>) -> io::Result<()> {
+    table(out, &coverage.bytes, &coverage.functions, style.noun)?;
+    if let Some(without) = coverage.without_entry.as_ref().filter(|of| of.functions > 0) {
+        without_entry(out, without, style)?;
+    }
+    coverage.losses.iter().try_for_each(|loss| lost(out, loss, style))?;
     coverage.limits.iter().try_for_each(|limit| limited(out, limit))
 }
 
@@ -107,16 +127,45 @@ fn table(
     Ok(())
 }
 
-fn lost(out: &mut dyn Write, loss: &Loss<'_>, with_section: bool) -> io::Result<()> {
+/// The functions that nothing describes, the largest first.
+fn without_entry(
+    out: &mut dyn Write,
+    without: &WithoutEntry<'_>,
+    style: Style<'_>,
+) -> io::Result<()> {
+    let (bytes, functions) = (grouped(without.bytes), counted(without.functions, "function"));
+    writeln!(out, "  {bytes:>13}    no entry in SFrame or {}, {functions}:", style.noun)?;
+    let most = if style.each { usize::MAX } else { LISTED };
+    let listed = without.largest.iter().take(most);
+    let (mut number, mut listed_bytes) = (0_u64, 0_u64);
+    for function in listed {
+        let source = function.source.as_ref();
+        let source = source.map_or(String::new(), |of| format!(", {}:{}", of.file, of.line));
+        let (size, place) = (grouped(function.size), example(function, style.demangle));
+        writeln!(out, "  {size:>13}      {place}{source}")?;
+        number = number.saturating_add(1);
+        listed_bytes = listed_bytes.saturating_add(function.size);
+    }
+    let more = without.functions.saturating_sub(number);
+    if more > 0 {
+        let bytes = counted(without.bytes.saturating_sub(listed_bytes), "byte");
+        let hint = if style.all_lists_more { " (--all lists them)" } else { "" };
+        writeln!(out, "  {:>13}      and {} more, {bytes}{hint}", "", grouped(more))?;
+    }
+    Ok(())
+}
+
+fn lost(out: &mut dyn Write, loss: &Loss<'_>, style: Style<'_>) -> io::Result<()> {
     let unexplained = loss.cause.as_str() == Cause::Unexplained.name();
-    let what = match (unexplained, with_section) {
+    let what = match (unexplained, style.with_section) {
         (true, true) => "lost, unexplained".to_owned(),
         (true, false) => "SFrame could describe it".to_owned(),
         (false, true) => format!("lost: {}", loss.cause),
         (false, false) => format!("in the way: {}", loss.cause),
     };
     let functions = counted(loss.functions, "function");
-    let examples: Vec<String> = loss.examples.iter().map(example).collect();
+    let examples: Vec<String> =
+        loss.examples.iter().map(|of| example(of, style.demangle)).collect();
     let colon = if examples.is_empty() { "" } else { ": " };
     let examples = examples.join(", ");
     writeln!(out, "  {:>13}    {what}, {functions}{colon}{examples}", grouped(loss.bytes))
@@ -129,13 +178,15 @@ fn limited(out: &mut dyn Write, limit: &Limit<'_>) -> io::Result<()> {
 }
 
 /// `foo at 0x1000`.
-pub(super) fn example(example: &FunctionPlace<'_>) -> String {
+pub(super) fn example(example: &FunctionPlace<'_>, demangled: bool) -> String {
     let section = example.code_section.as_ref().map_or(String::new(), |name| format!("{name}+"));
     let file = example.file.as_ref().map_or(String::new(), |file| {
         format!(" in {}", sframe_record::text::printable(file.as_str()))
     });
     let place = format!("{section}{}{file}", example.start);
-    match (&example.symbol, example.symbol_offset) {
+    let symbol = example.symbol.as_ref();
+    let symbol = symbol.map(|symbol| if demangled { demangle(symbol) } else { symbol.to_string() });
+    match (symbol, example.symbol_offset) {
         (Some(symbol), Some(offset)) if offset > 0 => format!("{symbol}+{offset:#x} at {place}"),
         (Some(symbol), _) => format!("{symbol} at {place}"),
         (None, _) => place,

@@ -132,7 +132,7 @@ fn examples(forecast: &Forecast<'_>) -> Vec<String> {
             continue;
         }
         shown.push(&loss.cause);
-        lines.push(fitting(&format!("  {}: {}", printable(&*loss.cause), example(first))));
+        lines.push(fitting(&format!("  {}: {}", printable(&*loss.cause), example(first, false))));
     }
     lines
 }

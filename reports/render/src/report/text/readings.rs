@@ -37,8 +37,24 @@ pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<(
 fn short(of: &Reading<'_>) -> String {
     match (&of.reason, of.outcome) {
         (Some(reason), _) => printable(&**reason),
-        (None, Outcome::Accept) => counted(of.functions.found, "function"),
-        (None, _) => format!("{}{}", functions(&of.functions), beyond(of)),
+        (None, Outcome::Accept) => {
+            counted(of.functions.found, "function") + &replaced(&of.functions)
+        }
+        (None, _) => {
+            format!("{}{}{}", functions(&of.functions), beyond(of), replaced(&of.functions))
+        }
+    }
+}
+
+/// The functions with code that nothing executes any longer, whatever the consumer finds for them.
+fn replaced(of: &ReadFunctions) -> String {
+    match (of.replaced, of.total()) {
+        (0, _) | (_, 0) => String::new(),
+        (replaced, all) => format!(
+            "; but the section is stale: nothing executes the code of {} of {} any longer",
+            grouped(replaced),
+            counted(all, "function")
+        ),
     }
 }
 

@@ -75,7 +75,9 @@ impl<W: Write> Text<W> {
             readings::totals(&mut self.out, summary)?;
         }
         if self.options.coverage {
-            coverage::totals(&mut self.out, summary)?;
+            let style = self.coverage_style(summary.tables());
+            let style = coverage::Style { all_lists_more: false, ..style };
+            coverage::totals(&mut self.out, summary, style)?;
         }
         if summary.worst().is_some() {
             let what = match summary.known().is_empty() {

@@ -21,7 +21,7 @@ pub(super) fn totals(out: &mut dyn Write, total: &ProofTotal<'_>, noun: &str) ->
 fn text(reason: &UnprovenBytes<'_>, names_file: bool) -> String {
     let first = reason.first.clone().map(|first| {
         let file = first.file.clone().filter(|_| names_file);
-        format!("; first {}", example(&FunctionPlace { file, ..first }))
+        format!("; first {}", example(&FunctionPlace { file, ..first }, false))
     });
     let cause = reason.cause.as_ref().map(|cause| format!(", see {}", cause.named()));
     [Some(reason.reason.description().to_owned()), first, cause].into_iter().flatten().collect()
