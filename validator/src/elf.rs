@@ -6,6 +6,7 @@
 mod code;
 mod headers;
 mod implied;
+mod names;
 mod numbers;
 mod red_zone;
 mod relocations;
@@ -27,13 +28,14 @@ use core::fmt;
 use object::Endianness;
 use object::elf;
 use object::read::StringTable;
-use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable};
+use object::read::elf::{FileHeader, ProgramHeader, SectionTable};
 
 use crate::abi::{Abi, Endian};
 use crate::text::Text;
 use code::AddressIndex;
 use headers::Headers;
 use implied::Format;
+use names::{Names, section_names};
 use numbers::Numbers;
 use relocations::RelocationIndex;
 use replaced::ReplacedSections;
@@ -463,39 +465,6 @@ fn section_table<'a, Header: FileHeader>(
 ) -> Result<SectionTable<'a, Header>, ElfError> {
     let sections = header.section_headers(order, data)?;
     Ok(SectionTable::new(sections, StringTable::default()))
-}
-
-/// A string table from which strings are read only up to a limit, because its end may be missing, and many names may
-/// start at the same place.
-#[derive(Clone, Copy, Debug, Default)]
-struct Names<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Names<'a> {
-    /// Longer names are truncated.
-    const LIMIT: usize = 4096;
-
-    fn get(self, offset: u32) -> Text<'a> {
-        let rest = usize::try_from(offset).ok().and_then(|offset| self.bytes.get(offset..));
-        let rest = rest.unwrap_or_default();
-        let rest = rest.get(..Names::LIMIT).unwrap_or(rest);
-        Text::of(rest.split(|&byte| byte == 0).next().unwrap_or_default())
-    }
-}
-
-/// The names of sections; empty if the file has no table for them.
-fn section_names<'a, Header: FileHeader>(
-    header: &Header,
-    order: Header::Endian,
-    data: &'a [u8],
-) -> Names<'a> {
-    let bytes = || {
-        let sections = header.section_headers(order, data).ok()?;
-        let index = usize::try_from(header.shstrndx(order, data).ok()?).ok()?;
-        sections.get(index)?.data(order, data).ok()
-    };
-    Names { bytes: bytes().unwrap_or_default() }
 }
 
 fn contains(outer: u64, outer_size: u64, start: u64, size: u64) -> bool {
