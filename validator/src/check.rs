@@ -176,6 +176,7 @@ impl<'c> Checker<'c> {
         run.report.code_bytes = code.size();
         if contents.is_empty() {
             // A section says by itself which code it describes.
+            run.report.undecided.extend(missing::section_headers(file));
             run.report.undecided.extend(missing::code(file));
         }
         let dynamic = run.dynamic_relocations(file);

@@ -9,10 +9,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use sframe_validator::Abi;
+use sframe_validator::check::Checker;
 use sframe_validator::elf::{
     Elf, ElfError, ElfKind, ElfSection, PF_R, PF_X, PT_LOAD, SHF_ALLOC, SectionHeaders, Segment,
     SymbolTable,
 };
+use sframe_validator::finding::UndecidedCause;
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::write::elf::{ElfWriter, claims};
 
@@ -349,4 +351,16 @@ fn damaged_tables() {
             }
         }
     }
+}
+
+/// Only section headers say where anything is in an object.
+#[test]
+fn an_object_without_section_headers_is_undecided() {
+    let object = sframe_corpus::read("golden/2.47.50/x86_64/calls.o");
+    let undecided = |file: &[u8]| {
+        let report = Checker::default().elf(&Elf::parse(file).expect("an ELF header"));
+        report.undecided.iter().map(|one| one.cause).collect::<Vec<_>>()
+    };
+    assert_eq!(undecided(&object), []);
+    assert_eq!(undecided(&bare(object)), [UndecidedCause::NoSectionHeaders]);
 }

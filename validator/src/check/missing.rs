@@ -1,10 +1,17 @@
-//! Code that a file announces and does not contain.
+//! What a file should contain and does not.
 
 use alloc::format;
 use alloc::string::String;
 
-use crate::elf::Elf;
+use crate::elf::{Elf, ElfKind};
 use crate::finding::{Undecided, UndecidedCause};
+
+/// An object without section headers: nothing else says where anything is in it.
+pub(super) fn section_headers(file: &Elf<'_>) -> Option<Undecided> {
+    let is_lost = file.kind() == ElfKind::Relocatable && file.sections().is_empty();
+    let reason = "the object has no section headers: nothing in it can be found".into();
+    is_lost.then_some(Undecided { section: None, cause: UndecidedCause::NoSectionHeaders, reason })
+}
 
 /// What the file's headers say about code that the file does not contain.
 pub(super) fn code(file: &Elf<'_>) -> Option<Undecided> {

@@ -26,6 +26,8 @@ pub struct Undecided {
 pub enum UndecidedCause {
     /// The file announces code that it does not contain.
     CodeNotInFile,
+    /// The relocatable object has no section headers, so that nothing in it can be found.
+    NoSectionHeaders,
     /// The file has more SFrame sections than are checked.
     FurtherSections,
     /// The dynamic relocations of the file cannot be read.
@@ -73,6 +75,7 @@ impl fmt::Display for UndecidedCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             UndecidedCause::CodeNotInFile => "code-not-in-file",
+            UndecidedCause::NoSectionHeaders => "no-section-headers",
             UndecidedCause::FurtherSections => "further-sections",
             UndecidedCause::DynamicRelocations => "dynamic-relocations",
             UndecidedCause::SectionRelocations => "section-relocations",

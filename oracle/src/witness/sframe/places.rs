@@ -158,7 +158,8 @@ mod tests {
             }
             let mut bytes = builder.build().expect("a section").bytes;
             // `sfp_flags`: SFRAME_F_FDE_SORTED is bit 0 (V2 2.1).
-            bytes[3] = if is_sorted { bytes[3] | 1 } else { bytes[3] & !1 };
+            let flags = bytes.get_mut(3).expect("a preamble");
+            *flags = if is_sorted { *flags | 1 } else { *flags & !1 };
             let section = Section::parse(&bytes, Placement::at(0)).expect("a section");
             let places = Places::of(&[section]);
             places.functions.iter().map(|function| function.start.address).collect::<Vec<_>>()
