@@ -15,6 +15,8 @@ use crate::abi::Endian;
 
 /// `R_X86_64_GLOB_DAT`.
 const GLOB_DAT: u64 = 6;
+/// `R_AARCH64_TLSDESC`.
+const TLSDESC: u64 = 1031;
 /// The size of an entry of `SHT_RELA` for 64-bit files.
 const RELA: usize = 24;
 /// The size and alignment of stubs on AMD64, and their size on AArch64.
@@ -26,7 +28,9 @@ pub(super) fn pieces(loads: &Loads<'_>, dynamic: &Dynamic, format: Format) -> Ve
         return Vec::new();
     }
     let file = File { loads, dynamic, format };
-    let pointers = file.pointers(dynamic.stub_relocations(), None);
+    // The pointer of a thread-local variable leads to no stub.
+    let wanted = |r_type| format.machine != EM_AARCH64 || r_type != TLSDESC;
+    let pointers = file.pointers(dynamic.stub_relocations(), wanted);
     match format.machine {
         EM_X86_64 => file.amd64(&pointers),
         EM_AARCH64 => file.aarch64(&pointers).into_iter().collect(),
@@ -50,12 +54,12 @@ struct File<'l, 'a> {
 }
 
 impl File<'_, '_> {
-    /// The addresses of the pointers that a table of relocations fills, ordered; those of one type, or all.
-    fn pointers(&self, (start, size): (u64, u64), of_type: Option<u64>) -> Vec<u64> {
+    /// The addresses of the pointers that relocations of the wanted types fill, ordered.
+    fn pointers(&self, (start, size): (u64, u64), is_wanted: impl Fn(u64) -> bool) -> Vec<u64> {
         let entries = self.loads.bytes(start, size).unwrap_or_default().chunks_exact(RELA);
         let wanted = entries.filter(|entry| {
             let info = self.format.numbers.number_at(entry, 8, 8).unwrap_or_default();
-            of_type.is_none_or(|wanted| info & 0xffff_ffff == wanted)
+            is_wanted(info & 0xffff_ffff)
         });
         let mut pointers: Vec<u64> =
             wanted.filter_map(|entry| self.format.numbers.number_at(entry, 0, 8)).collect();
@@ -152,7 +156,7 @@ impl File<'_, '_> {
 
     /// `.plt.got` after an address: stubs of 8 bytes, or of 16 that start with `endbr64`.
     fn plt_got(&self, after: u64) -> Option<Piece> {
-        let pointers = self.pointers(self.dynamic.relocations(), Some(GLOB_DAT));
+        let pointers = self.pointers(self.dynamic.relocations(), |r_type| r_type == GLOB_DAT);
         let mut size = None;
         let start = after.checked_next_multiple_of(8)?;
         let mut end = start;
@@ -194,7 +198,16 @@ impl File<'_, '_> {
         }
         let padded = last - before == 6 && words().nth(last + 1) == Some(NOP);
         let size = (last as u64 + if padded { 2 } else { 1 }).checked_mul(4)?;
-        Some(section(b".plt", (start, start.checked_add(size)?), STUB))
+        let end = start.checked_add(size)?;
+        Some(section(b".plt", (start, self.after_tls_stub(end)), STUB))
+    }
+
+    /// The end of AArch64's stubs, of which the one for thread-local storage, of eight instructions, is the last.
+    fn after_tls_stub(&self, end: u64) -> u64 {
+        const SIZE: usize = 32;
+        let has_room = self.loads.from(end).is_some_and(|code| code.len() >= SIZE);
+        let is_there = self.dynamic.tls_stub == end && has_room;
+        end.saturating_add(if is_there { SIZE as u64 } else { 0 })
     }
 
     /// Each pointer leads to the second half of its stub at first; all stubs have 32 bytes. mold's pointers lead to the
