@@ -59,6 +59,20 @@ pub struct Answers {
     pub places: Vec<Answer>,
 }
 
+/// An entry that readers do not find, because another one has the same start, no bytes, and a later place in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HiddenEntry {
+    /// The start of the function.
+    pub function_start: Address,
+    /// Its size in bytes.
+    pub function_size: u32,
+    /// Its index in the table.
+    pub index: u32,
+    /// The index of the entry that readers find instead.
+    pub by: u32,
+}
+
 /// The statements about a PC.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -89,6 +103,9 @@ pub struct Answer {
     /// The statement of SFrame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sframe: Option<Statement>,
+    /// An entry of SFrame for the PC that readers do not find.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sframe_hidden: Option<HiddenEntry>,
     /// The statement of call frame information.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cfi: Option<Statement>,

@@ -9,7 +9,9 @@ use sframe_validator::unwind::{CodeAddress, Frame, Named, Register, Row};
 use sframe_validator::{Abi, Section};
 
 use super::why::{self, KnownRegister, Why};
-use super::{Answer, AnswerVerdict, CodeStatement, FoundRow, Statement, WrongRegister};
+use super::{
+    Answer, AnswerVerdict, CodeStatement, FoundRow, HiddenEntry, Statement, WrongRegister,
+};
 use sframe_input::SectionSource;
 use sframe_record::json::exact_name;
 use sframe_record::{Address, KnownFrame, PrintedFrame, Text, Wrong};
@@ -28,11 +30,27 @@ pub(super) struct Reader<'r, 'a> {
     lines: SourceLines<'r>,
     rows: RowReader,
     tables: &'r [Cfi<'r>],
+    /// The entries of SFrame that readers do not find, by start.
+    hidden: Vec<HiddenEntry>,
     code: Option<&'r Program<'r>>,
     /// Whether proofs are wanted.
     why: bool,
     /// The registers that are asked about.
     registers: &'r [Register],
+}
+
+/// The entries that readers do not find, by start.
+fn hidden(sections: &[Section<'_>]) -> Vec<HiddenEntry> {
+    let entries = sections.iter().flat_map(Section::hidden_functions);
+    let mut hidden: Vec<HiddenEntry> = entries
+        .filter_map(|(entry, found)| {
+            let function_start = Address(entry.start().ok()?.address);
+            let (function_size, index) = (entry.size(), entry.index());
+            Some(HiddenEntry { function_start, function_size, index, by: found.index() })
+        })
+        .collect();
+    hidden.sort_by_key(|entry| entry.function_start.0);
+    hidden
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
@@ -48,7 +66,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         let names = Names::of(Some(named_by));
         let lines = debug.lines();
         let (rows, why, registers) = (RowReader::default(), false, [].as_slice());
-        Reader { elf, sections, sources, names, lines, rows, tables, code, why, registers }
+        let hidden = hidden(sections);
+        Reader { elf, sections, sources, names, lines, rows, tables, hidden, code, why, registers }
     }
 
     /// Asks for proofs, and for the recovery of some registers.
@@ -109,11 +128,21 @@ impl<'r, 'a> Reader<'r, 'a> {
             symbol: symbol.map(|s| String::from_utf8_lossy(&s.name).into_owned().into()),
             source: self.lines.find(place),
             instruction,
+            sframe_hidden: self.hidden_at(place).filter(|_| sframe.is_none()),
             sframe,
             cfi,
             verdict,
             fields: fields.names().collect(),
         }
+    }
+
+    /// The entry for a place that readers do not find.
+    fn hidden_at(&self, place: CodeAddress) -> Option<HiddenEntry> {
+        let after = self.hidden.partition_point(|entry| entry.function_start.0 <= place.address);
+        let entry = self.hidden.get(after.checked_sub(1)?)?;
+        let offset = place.address.checked_sub(entry.function_start.0)?;
+        // Only entries of linked files are hidden, whose places are in no section.
+        (place.section == 0 && offset < u64::from(entry.function_size)).then_some(*entry)
     }
 
     /// What the machine code says about a place, which of the frames of SFrame and CFI it proves wrong, and why it decides nothing about

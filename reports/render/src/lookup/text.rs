@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::why::{self, KnownRegister};
-use super::{Answer, AnswerVerdict, Answers, CodeStatement, FoundRow, Statement, WrongRegister};
+use super::{
+    Answer, AnswerVerdict, Answers, CodeStatement, FoundRow, HiddenEntry, Statement, WrongRegister,
+};
 use sframe_record::{KnownFrame, Text, UnwindTable, Wrong};
 
 const BOLD: Style = Style::new().bold();
@@ -57,6 +59,12 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, noun: &str) -> io::Result<
         }
     }
     statement(out, "SFrame", answer.sframe.as_ref(), &widths)?;
+    if let Some(HiddenEntry { index, by, .. }) = answer.sframe_hidden {
+        writeln!(
+            out,
+            "  SFrame  no reader finds function #{index}: function #{by} has the same start and no bytes"
+        )?;
+    }
     statement(out, noun, answer.cfi.as_ref(), &widths)?;
     if let Some(code) = &answer.code {
         writeln!(out, "  Code    {:range_width$}  {}", "", code_statement(code, &widths))?;
