@@ -164,19 +164,6 @@ impl<'a> SearchTable<'a> {
         matches!(self.entries, Ok(Some(_)))
     }
 
-    /// Whether libgcc searches the table: it does so in one encoding, which all linkers write, and if the table is aligned
-    /// to 4 bytes. Otherwise it reads `.eh_frame` from its start.
-    #[must_use]
-    pub const fn is_searched_by_libgcc(&self) -> bool {
-        match self.entries {
-            Ok(Some(Entries { offset, encoding, .. })) => {
-                let place = self.address.wrapping_add(offset as u64);
-                encoding.is_usual() && place.is_multiple_of(4)
-            }
-            _ => false,
-        }
-    }
-
     /// The entries, in the order of the table; none if there is no table.
     ///
     /// # Errors
@@ -241,11 +228,6 @@ impl Encoding {
             _ => return Err(SearchTableError::Encoding(encoding)),
         };
         Ok(Encoding { size, is_signed, base })
-    }
-
-    /// Whether it is `DW_EH_PE_datarel | DW_EH_PE_sdata4`.
-    const fn is_usual(self) -> bool {
-        self.size == 4 && self.is_signed && matches!(self.base, Base::Section)
     }
 
     /// The number at an offset in `data`, whose address is `place`, in a section at `section`.
