@@ -237,5 +237,14 @@ mod tests {
                 contradiction(Fields::RA_SIGNING, wrong, stated, &truth, Abi::Aarch64Little);
             assert_eq!(message, says);
         }
+        // The frame pointer's rule is not mistaken for that of the return address.
+        let truth = ProvenRow {
+            ra: Some(Recovery::AtCfa(-8)),
+            fp: Some(Recovery::AtCfa(-16)),
+            ..truth(false)
+        };
+        let stated = marked(Frame { fp: Recovery::Unchanged, ..Frame::OUTERMOST });
+        let message = contradiction(Fields::FP, (Wrong::Cfi, "CFI"), stated, &truth, Abi::Amd64);
+        assert_eq!(message, "FP is *(CFA-16) by the code, CFI says unchanged");
     }
 }
