@@ -64,7 +64,7 @@ const PT_INTERP: u32 = 3;
 /// `PT_NOTE`.
 const PT_NOTE: u32 = 4;
 /// `PT_GNU_EH_FRAME`.
-pub const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
+const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 /// `PT_GNU_SFRAME`.
 pub const PT_GNU_SFRAME: u32 = 0x6474_e554;
 /// `PF_X`.

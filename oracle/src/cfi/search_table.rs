@@ -1,4 +1,4 @@
-//! `.eh_frame_hdr` compared with the `.eh_frame` of which it is the index (LSB 5.0, 10.6.2).
+//! Compares `.eh_frame_hdr` with `.eh_frame`, of which it is the index (LSB 5.0, 10.6.2).
 //!
 //! Unwinders find the last entry of the table that is not after a PC, and use its FDE if that describes the PC. So an entry
 //! that is missing, wrong, or of an FDE without code hides a function that `.eh_frame` describes.

@@ -135,7 +135,7 @@ impl<'e> Insertion<'e> {
         Insertion::of(elf, None)
     }
 
-    /// Looks for a place for a section in the stead of the one that a linked file has. Its section header and its program
+    /// Looks for a place for a section that replaces the one that a linked file has. Its section header and its program
     /// header will lead to the new one. Its bytes stay where they are, and nothing leads to them. In a file without an
     /// SFrame section, this is [`Insertion::new`].
     ///

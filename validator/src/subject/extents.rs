@@ -306,4 +306,26 @@ mod tests {
             assert_eq!(extents.covered_bytes(&CodeMap::unknown(), &[]), counted.count() as u64);
         }
     }
+
+    /// What readers do not find covers nothing, wherever it is among the others.
+    #[test]
+    fn hidden_functions_cover_nothing() {
+        let extent = |(index, start): (u32, u64)| CodeExtent {
+            start: CodeAddress::absolute(start),
+            size: 1 << index,
+            index,
+        };
+        let starts = [0x100, 0x200, 0x300, 0x400];
+        let mut extents = Extents::default();
+        extents.code = (0..).zip(starts).map(extent).collect();
+        let covered = |hidden: &[u64]| {
+            let hidden: Vec<_> = hidden.iter().map(|start| CodeAddress::absolute(*start)).collect();
+            extents.covered_bytes(&CodeMap::unknown(), &hidden)
+        };
+        // Sizes of 1, 2, 4 and 8 bytes; the hidden ones in descending order.
+        assert_eq!(covered(&[]), 15);
+        assert_eq!(covered(&[0x300]), 11);
+        assert_eq!(covered(&[0x400, 0x200, 0x100]), 4);
+        assert_eq!(covered(&[0x400, 0x300, 0x200, 0x100]), 0);
+    }
 }

@@ -70,8 +70,8 @@ pub(super) fn repair_file(args: &RepairArgs) -> io::Result<Exit> {
 }
 
 /// What to do about a repaired section that is still wrong, and about one that was made.
-const CONTRADICTED: &str = "`sframe-check` on the new file shows each place; assemble that code again, or make another section in its \
-                            stead (of a program or library: `sframe-check synthesize --replace`)";
+const CONTRADICTED: &str = "`sframe-check` on the new file shows each place; assemble that code again, or replace the section \
+                            (of a program or library: `sframe-check synthesize --replace`)";
 const DAMAGED: &str =
     "the CFI contradicts itself, or is damaged: `sframe-check` on the new file shows each place";
 
@@ -162,7 +162,7 @@ fn cannot_repair(error: &RepairError) -> String {
     let instead = match error {
         RepairError::NoSection => "; `sframe-check synthesize` makes one from CFI",
         RepairError::Stale { .. } => {
-            "; `sframe-check synthesize --replace` makes another one from CFI in its stead"
+            "; `sframe-check synthesize --replace` replaces it by one made from CFI"
         }
         _ => "",
     };
@@ -252,7 +252,7 @@ fn no_place(elf: &Elf<'_>, error: &CannotInsert) -> String {
             "; `sframe-check repair` corrects it, and `objcopy --remove-section .sframe` removes it, to make another one"
         }
         CannotInsert::HasSframe if elf.is_rewritten() => {
-            "; BOLT has rewritten the file: --replace makes another one in its stead"
+            "; BOLT has rewritten the file: --replace makes a new section"
         }
         CannotInsert::Object => {
             "; `objcopy --remove-section .sframe` removes it, to make another one"
@@ -262,7 +262,7 @@ fn no_place(elf: &Elf<'_>, error: &CannotInsert) -> String {
         }
         CannotInsert::NoSymbol(_) => "; --as assembly writes a section to append to its source",
         CannotInsert::HasSframe => {
-            "; `sframe-check repair` corrects it, and --replace makes another one in its stead"
+            "; `sframe-check repair` corrects it, and --replace replaces it by a new one"
         }
         _ => "",
     };

@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = Rule {
     about_tools: false,
     page: Page {
         summary: "each executable segment has a section, if there are section headers",
-        consequence: "A program has added code after the link: for a patch, an instrumentation, or in \
-                      the stead of other code. The section was made before, and has no rows for it. \
+        consequence: "A program has added code after the link: for a patch, an instrumentation, or to \
+                      replace other code. The section was made before, and has no rows for it. \
                       Stack traces through it end.",
         remedy: "Make the section anew where the added code has CFI (`sframe-check synthesize \
                  --replace`), or add SFrame before the file is changed.",

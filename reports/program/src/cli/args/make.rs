@@ -52,7 +52,7 @@ pub(in crate::cli) struct SynthesizeArgs {
     /// What the section is made from
     #[arg(long, value_name = "WITNESS", value_enum, default_value_t)]
     pub(in crate::cli) from: Witness,
-    /// Write the section in the stead of the one that the program or library has, such as a stale one
+    /// Replace the section that the program or library has, such as a stale one
     #[arg(long)]
     pub(in crate::cli) replace: bool,
     /// What is written
