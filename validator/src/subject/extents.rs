@@ -316,8 +316,8 @@ mod tests {
             index,
         };
         let starts = [0x100, 0x200, 0x300, 0x400];
-        let mut extents = Extents::default();
-        extents.code = (0..).zip(starts).map(extent).collect();
+        let code = (0..).zip(starts).map(extent).collect();
+        let extents = Extents { code, blocks: Vec::new() };
         let covered = |hidden: &[u64]| {
             let hidden: Vec<_> = hidden.iter().map(|start| CodeAddress::absolute(*start)).collect();
             extents.covered_bytes(&CodeMap::unknown(), &hidden)
