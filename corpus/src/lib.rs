@@ -53,6 +53,21 @@ pub fn files(root: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// All regular files below the folders that the variable `SFRAME_ROOTS` lists: systems of other machines, which
+/// `.ci/roots` unpacks. None, if it is not set.
+#[must_use]
+pub fn files_of_roots() -> Vec<PathBuf> {
+    let roots = std::env::var_os("SFRAME_ROOTS").unwrap_or_default();
+    let roots = std::env::split_paths(&roots).filter(|root| !root.as_os_str().is_empty());
+    roots
+        .flat_map(|root| {
+            let found = files(&root);
+            assert!(!found.is_empty(), "no file below {}", root.display());
+            found
+        })
+        .collect()
+}
+
 /// The golden files whose names have one of these extensions.
 #[must_use]
 pub fn golden(extensions: &[&str]) -> Vec<PathBuf> {

@@ -27,14 +27,12 @@ fn both(file: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
         claims::section(&mut whole, section.index, |header| header.sh_type = SHT_PROGBITS)?;
     }
     let mut bare = file.to_vec();
-    claims::tables(&mut bare, |tables| {
-        (tables.sections_offset, tables.section_count, tables.names_index) = (0, 0, 0);
-    })?;
+    claims::no_sections(&mut bare)?;
     Some((whole, bare))
 }
 
-/// Files with CFI to which PT_GNU_EH_FRAME leads: mold's, and some of the system's. Neither names nor sizes matter: the
-/// first ones of each folder are taken.
+/// Files with CFI to which PT_GNU_EH_FRAME leads: mold's, some of the system's, and those of other machines. Neither names
+/// nor sizes matter: the first ones of each folder are taken.
 fn files() -> Vec<(String, Vec<u8>)> {
     let mut paths: Vec<_> = common::golden_files()
         .into_iter()
@@ -48,6 +46,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
         found.truncate(sframe_corpus::tries(60, 2000));
         paths.extend(found);
     }
+    paths.extend(sframe_corpus::files_of_roots());
     let read = |path: &std::path::PathBuf| std::fs::read(path).expect("readable");
     paths.iter().map(|path| (path.display().to_string(), read(path))).collect()
 }

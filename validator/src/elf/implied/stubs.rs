@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use super::super::numbers::Numbers;
-use super::super::{EM_AARCH64, EM_S390, EM_X86_64, PF_X};
+use super::super::{EM_AARCH64, EM_S390, EM_X86_64, PF_W, PF_X};
 use super::dynamic::Dynamic;
 use super::loads::Loads;
 use super::{Content, Format, Piece};
@@ -154,9 +154,13 @@ impl File<'_, '_> {
         self.first_target(pointers).and_then(end).unwrap_or(0)
     }
 
-    /// `.plt.got` after an address: stubs of 8 bytes, or of 16 that start with `endbr64`.
+    /// `.plt.got` after an address: stubs of 8 bytes, or of 16 that start with `endbr64`. In static programs, no relocation
+    /// fills their pointers by name, so that only their form shows them.
     fn plt_got(&self, after: u64) -> Option<Piece> {
+        // xchg %ax,%ax
+        const PADDING: [u8; 2] = [0x66, 0x90];
         let pointers = self.pointers(self.dynamic.relocations(), |r_type| r_type == GLOB_DAT);
+        let is_data = |pointer| self.loads.at(pointer).is_some_and(|load| load.flags & PF_W != 0);
         let mut size = None;
         let start = after.checked_next_multiple_of(8)?;
         let mut end = start;
@@ -169,8 +173,11 @@ impl File<'_, '_> {
             };
             let stub = self.loads.bytes(end, own).filter(|_| size.is_none_or(|it| it == own));
             let Some(stub) = stub else { break };
-            let pointer = self.relative(stub, jump + 2, end);
-            if pointer.is_none_or(|pointer| pointers.binary_search(&pointer).is_err()) {
+            let is_own = |pointer| match pointers.as_slice() {
+                [] => stub.ends_with(&PADDING) && is_data(pointer),
+                filled => filled.binary_search(&pointer).is_ok(),
+            };
+            if !self.relative(stub, jump + 2, end).is_some_and(is_own) {
                 break;
             }
             size = Some(own);
@@ -210,17 +217,27 @@ impl File<'_, '_> {
         end.saturating_add(if is_there { SIZE as u64 } else { 0 })
     }
 
-    /// Each pointer leads to the second half of its stub at first; all stubs have 32 bytes. mold's pointers lead to the
-    /// first stub, which has 48 bytes; the others have 16.
+    /// GNU ld's pointers lead to the second half of their stubs at first. All stubs have 32 bytes; the first one calls the
+    /// dynamic linker, which static programs do without. mold's pointers lead to the first stub, which has 48 bytes; the
+    /// others have 16.
     fn s390x(&self, pointers: &[u64]) -> Option<Piece> {
-        // stg %r1,56(%r15)
+        // stg %r1,56(%r15), with which the first stub begins.
         const STORE: [u8; 6] = [0xe3, 0x10, 0xf0, 0x38, 0x00, 0x24];
+        // br %r1; basr %r1,%r0: the end of the first half, and the start of the second one.
+        const HALVES: [u8; 4] = [0x07, 0xf1, 0x0d, 0x10];
+        const SIZE: u64 = 32;
         let (target, count) = self.first_target(pointers)?;
-        let gnu = target.checked_sub(14 + 32);
-        let is_gnu = |start: &u64| self.loads.bytes(*start, 6).is_some_and(|it| it == STORE);
-        let (start, header, stub) = match gnu.filter(is_gnu) {
-            Some(start) => (start, 32, 32),
-            None => (target, 48, 16),
+        let is_at = |code: &[u8], start: u64| {
+            self.loads.bytes(start, code.len() as u64).is_some_and(|bytes| bytes == code)
+        };
+        let (start, header, stub) = if is_at(&HALVES, target.checked_sub(2)?) {
+            let first = target.checked_sub(14)?;
+            match first.checked_sub(SIZE).filter(|start| is_at(&STORE, *start)) {
+                Some(start) => (start, SIZE, SIZE),
+                None => (first, 0, SIZE),
+            }
+        } else {
+            (target, 48, 16)
         };
         let end = start.checked_add(count.checked_mul(stub)?.checked_add(header)?)?;
         Some(section(b".plt", (start, end), stub))

@@ -68,6 +68,25 @@ pub fn tables(file: &mut [u8], change: impl FnOnce(&mut Tables)) -> Option<()> {
     Some(())
 }
 
+/// Takes the section headers away from a 64-bit file: its header no longer leads to them. Returns `None` if the bytes are
+/// not such a file.
+///
+/// ```
+/// use sframe_validator::Abi;
+/// use sframe_validator::elf::{Elf, ElfKind, SectionHeaders};
+/// use sframe_validator::write::elf::{ElfWriter, claims};
+///
+/// let mut file = ElfWriter::new(Abi::Amd64, ElfKind::Shared).finish()?;
+/// claims::no_sections(&mut file).expect("a 64-bit file");
+/// assert_eq!(Elf::parse(&file)?.section_headers(), SectionHeaders::Absent);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn no_sections(file: &mut [u8]) -> Option<()> {
+    tables(file, |tables| {
+        (tables.sections_offset, tables.section_count, tables.names_index) = (0, 0, 0);
+    })
+}
+
 /// Changes the section header with index `index` in a 64-bit file; index 0 is the null section. Returns `None` if the
 /// bytes are not such a file, or it does not have that header.
 ///
