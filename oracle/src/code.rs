@@ -20,7 +20,7 @@
 //!
 //! | Box | What it is | Files |
 //! |---|---|---|
-//! | Image | The file: where functions start and end, their code and data, relocations | `image.rs`, `function_bounds.rs`, `called_functions.rs`, `relocation/` |
+//! | Image | The file: where functions start and end, their code and data, relocations | `image.rs`, `function_bounds.rs`, `unnamed_functions.rs`, `relocation/` |
 //! | Cross references | The call graph, jumps between functions, functions that do not return: in one pass over all code or, for a few functions, by a search for what refers to them | `cross_references/`, `recent_addresses.rs`, `address_set.rs` |
 //! | Entries | Where a function is entered, by which evidence, and whether code is a fragment of another function | `program.rs`, `context.rs` |
 //! | Discovery | The control-flow graph: instructions are decoded where control may go, and divided into basic blocks. It grows in rounds: targets of indirect jumps and fragments elsewhere are known only from states | `graph.rs`, `block.rs`, `step.rs`, `jump_table.rs`, `fixpoint.rs` |
@@ -66,7 +66,6 @@ mod address_set;
 mod amd64;
 mod block;
 mod budget;
-mod called_functions;
 mod calls;
 mod context;
 mod conventions;
@@ -84,6 +83,7 @@ mod jump_table;
 mod machine;
 mod no_return_names;
 mod padding;
+mod pointers;
 mod program;
 mod recent_addresses;
 mod relocation;
@@ -95,6 +95,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod trailing_padding;
+mod unnamed_functions;
 mod unproven;
 mod value;
 mod view;

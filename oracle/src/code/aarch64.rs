@@ -73,8 +73,10 @@ impl<'c> Decoder<'c> for Aarch64 {
 impl Aarch64 {
     /// The address that an instruction computes, alone or after `adrp`.
     fn reference(&mut self, instruction: &Instruction) -> Option<u64> {
-        let page =
-            |register: RegisterNumber| self.pages.get(usize::from(register)).copied().flatten();
+        let mut page = |register: RegisterNumber, is_overwritten: bool| {
+            let page = self.pages.get_mut(usize::from(register))?;
+            if is_overwritten { page.take() } else { *page }
+        };
         match instruction.class {
             InsnClass::PCRELADDR => {
                 let target = instruction.relative();
@@ -87,11 +89,14 @@ impl Aarch64 {
                 None
             }
             InsnClass::ADDSUB_IMM if !instruction.bit(30) => {
-                Some(page(instruction.rn())?.wrapping_add(u64::from(instruction.field(10, 12))))
+                let page = page(instruction.rn(), instruction.rd() == instruction.rn())?;
+                Some(page.wrapping_add(u64::from(instruction.field(10, 12))))
             }
             InsnClass::LDST_POS => {
+                let is_overwritten =
+                    instruction.field(22, 2) != 0 && instruction.rd() == instruction.rn();
                 let offset = instruction.field(10, 12) << instruction.field(30, 2);
-                Some(page(instruction.rn())?.wrapping_add(u64::from(offset)))
+                Some(page(instruction.rn(), is_overwritten)?.wrapping_add(u64::from(offset)))
             }
             _ => None,
         }

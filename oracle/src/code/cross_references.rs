@@ -173,6 +173,7 @@ mod tests {
     use super::*;
     use crate::cfi::Cfi;
     use crate::code::function_bounds;
+    use crate::code::imports::NoReturnImports;
 
     /// What is known of a function.
     type Answers = (bool, Vec<(CodeAddress, bool)>, bool, Vec<usize>, Vec<bool>, bool);
@@ -198,11 +199,12 @@ mod tests {
         let Some(machine) = elf.abi().and_then(Machine::of) else { return 0 };
         let cfi = Cfi::load_all(&elf).expect("readable");
         let symbols = SymbolTable::load(&elf).unwrap_or_default();
-        let functions = function_bounds::functions(&elf, &symbols, &[], &cfi);
+        let functions = function_bounds::find(&elf, &symbols, &[], &cfi).functions;
         let stubs = function_bounds::stubs(&elf, machine.conventions());
         let entries: Vec<_> = stubs.iter().copied().map(CodeAddress::absolute).collect();
+        let imports = NoReturnImports::of(&elf, machine, &stubs);
         let (elf, cfi) = (Cow::Borrowed(&elf), Cow::Borrowed(cfi.as_slice()));
-        let image = Image::of(elf, cfi, functions, (machine, &stubs));
+        let image = Image::of(elf, cfi, functions, (machine, imports));
         let all = CrossReferences::on_demand(machine, entries.clone());
         all.find_all(&image);
         let mut sources = 0;

@@ -1,40 +1,47 @@
 //! Where functions start and end, as symbols, SFrame, CFI and the names of sections say.
 
 use sframe_validator::Section;
-use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::elf::{Elf, ElfKind, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
 
 use super::conventions::Conventions;
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
 
-/// The functions of a file, ordered and without overlaps. One starts at each place where a symbol, SFrame or CFI says so;
-/// it ends where the next one starts, or where all of them end.
-pub(super) fn functions(
+/// Where the functions of a file are.
+pub(super) struct FunctionBounds {
+    /// The functions, ordered and without overlaps. One starts at each place where a symbol, SFrame or CFI says so; it ends where
+    /// the next one starts, or where all of them end.
+    pub(super) functions: Vec<CodeRange>,
+    /// The sections of code of a linked file in which neither CFI nor SFrame describes a function.
+    pub(super) undescribed: Vec<CodeRange>,
+}
+
+/// Finds out where the functions of a file are.
+pub(super) fn find(
     elf: &Elf<'_>,
     symbols: &SymbolTable<'_>,
     sections: &[Section<'_>],
     cfi: &[Cfi<'_>],
-) -> Vec<CodeRange> {
-    let mut ranges = Vec::new();
-    let mut add = |start: CodeAddress, size: u64| {
-        if let Some(code) = elf.code_bytes(start, size) {
-            let end = start.address.saturating_add(code.len() as u64);
-            ranges.push(CodeRange { start, end });
-        }
+) -> FunctionBounds {
+    let range = |start: CodeAddress, size: u64| {
+        let code = elf.code_bytes(start, size)?;
+        Some(CodeRange { start, end: start.address.saturating_add(code.len() as u64) })
     };
+    let mut ranges = Vec::new();
     // The functions of ORC tables are made from symbols, and end in the middle of a function where ORC says nothing.
     let cfi = cfi.iter().filter(|cfi| cfi.kind().is_some());
     for function in cfi.flat_map(Cfi::functions) {
-        add(function.start(), function.size());
+        ranges.extend(range(function.start(), function.size()));
     }
     for function in sections.iter().flat_map(Section::functions).flatten() {
         if let Ok(start) = function.start() {
-            add(start, u64::from(function.size()));
+            ranges.extend(range(start, u64::from(function.size())));
         }
     }
+    let undescribed = undescribed(elf, &ranges);
     for symbol in symbols.symbols() {
-        add(symbol.start, symbol.size);
+        ranges.extend(range(symbol.start, symbol.size));
     }
     ranges.sort_unstable();
     let mut functions: Vec<CodeRange> = Vec::new();
@@ -49,7 +56,31 @@ pub(super) fn functions(
         }
     }
     functions.retain(|function| function.bytes() > 0);
-    functions
+    FunctionBounds { functions, undescribed }
+}
+
+/// The sections of code in which none of `described` starts; none in a relocatable object, whose relocations say more.
+fn undescribed(elf: &Elf<'_>, described: &[CodeRange]) -> Vec<CodeRange> {
+    if !matches!(elf.kind(), ElfKind::Executable | ElfKind::Shared) {
+        return Vec::new();
+    }
+    let range = |(start, size): (CodeAddress, u64)| CodeRange {
+        start,
+        end: start.address.saturating_add(size),
+    };
+    let mut sections: Vec<(CodeRange, bool)> =
+        elf.code().map(|section| (range(section), false)).collect();
+    sections.sort_unstable();
+    for function in described {
+        let after = sections.partition_point(|(it, _)| it.start <= function.start);
+        if let Some((section, is_described)) =
+            after.checked_sub(1).and_then(|index| sections.get_mut(index))
+        {
+            *is_described |= function.start.address < section.end;
+        }
+    }
+    let undescribed = sections.into_iter().filter(|(_, is_described)| !is_described);
+    undescribed.map(|(range, _)| range).collect()
 }
 
 /// The places that have the name of a function, in order, and those of them whose names other files know. Compilers and BOLT name

@@ -38,12 +38,12 @@ pub(super) struct Image<'e> {
 }
 
 impl<'e> Image<'e> {
-    /// A file with its functions, which must be ordered and without overlaps, and the addresses of its linker's stubs.
+    /// A file with its functions, which must be ordered and without overlaps, and its imports.
     pub(super) fn of(
         elf: Cow<'e, Elf<'e>>,
         cfi: Cow<'e, [Cfi<'e>]>,
         functions: Vec<CodeRange>,
-        (machine, stubs): (Machine, &[u64]),
+        (machine, imports): (Machine, NoReturnImports),
     ) -> Image<'e> {
         let relocations = CodeRelocations::of(&elf, machine.conventions());
         let functions = if relocations.is_some() { functions } else { Vec::new() };
@@ -52,10 +52,6 @@ impl<'e> Image<'e> {
         let starts = functions.iter().map(|function| flat(&bases, function.start)).collect();
         let is_kernel = elf.is_kernel();
         let starts = AddressSet::of(starts);
-        let imports = match elf.kind() {
-            ElfKind::Relocatable => NoReturnImports::default(),
-            _ => NoReturnImports::of(&elf, machine, stubs),
-        };
         Image { elf, cfi, functions, starts, relocations, imports, bases, is_kernel }
     }
 

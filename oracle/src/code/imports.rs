@@ -1,6 +1,6 @@
 //! Imports of a linked file: functions of other files that never return, and how this file reaches them.
 
-use sframe_validator::elf::{Elf, ElfSection};
+use sframe_validator::elf::{Elf, ElfKind, ElfSection};
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Abi, Endian};
 
@@ -27,8 +27,11 @@ pub(super) struct NoReturnImports {
 }
 
 impl NoReturnImports {
-    /// Those of a file whose linker's stubs start at `stubs`.
+    /// Those of a file whose linker's stubs start at `stubs`; none of a relocatable object, whose relocations name them.
     pub(super) fn of(elf: &Elf<'_>, machine: Machine, stubs: &[u64]) -> NoReturnImports {
+        if elf.kind() == ElfKind::Relocatable {
+            return NoReturnImports::default();
+        }
         let pointers = elf.abi().map_or_else(Vec::new, |abi| pointers(elf, abi));
         if pointers.is_empty() {
             return NoReturnImports::default();

@@ -11,17 +11,18 @@ use sframe_validator::unwind::{CodeAddress, Register};
 use sframe_validator::{Abi, Section};
 
 use super::budget::{Budget, LARGEST_FUNCTION};
-use super::called_functions::called_functions;
 use super::context::{Entry, EntryKind, Fragment};
 use super::cross_references::CrossReferences;
 use super::effect::Decoder;
 use super::fixpoint::Analysis;
 use super::function::{Function, WayStep};
-use super::function_bounds;
+use super::function_bounds::{self, FunctionBounds};
 use super::image::Image;
+use super::imports::NoReturnImports;
 use super::machine::{Machine, WithDecoder};
 use super::scratch::ScratchBuffers;
 use super::summary::SummaryCache;
+use super::unnamed_functions::{Known, unnamed_functions};
 use super::unproven::Unproven;
 use super::workspace::Workspace;
 use crate::cfi::Cfi;
@@ -94,18 +95,28 @@ impl<'e> Program<'e> {
     ) -> Option<Program<'e>> {
         let abi = elf.abi()?;
         let symbols = SymbolTable::load(&elf).unwrap_or_default();
-        let mut functions = function_bounds::functions(&elf, &symbols, sections, &cfi);
+        let FunctionBounds { mut functions, undescribed } =
+            function_bounds::find(&elf, &symbols, sections, &cfi);
         let (named, exported) = function_bounds::named(&symbols);
         drop(symbols);
         // A file without functions has no code of another machine.
-        if let Some(machine) = Machine::of(abi) {
-            functions.extend(called_functions(&elf, machine, &functions));
+        let of_abi = Machine::of(abi);
+        let machine = of_abi.or(functions.is_empty().then_some(Machine::Amd64))?;
+        let stubs = function_bounds::stubs(&elf, machine.conventions());
+        let imports = NoReturnImports::of(&elf, machine, &stubs);
+        if of_abi.is_some() && !undescribed.is_empty() {
+            let known = Known {
+                functions: &functions,
+                named: &named,
+                undescribed: &undescribed,
+                imports: &imports,
+            };
+            let unnamed = unnamed_functions(&elf, machine, known);
+            functions.extend(unnamed);
             functions.sort_unstable();
         }
-        let machine = Machine::of(abi).or(functions.is_empty().then_some(Machine::Amd64))?;
-        let stubs = function_bounds::stubs(&elf, machine.conventions());
         let entries = stubs.iter().copied().map(CodeAddress::absolute).collect();
-        let image = Image::of(elf, cfi, functions, (machine, &stubs));
+        let image = Image::of(elf, cfi, functions, (machine, imports));
         let references = CrossReferences::on_demand(machine, entries);
         let bytes = image.functions().iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
         let budget = Budget::of(bytes);

@@ -159,6 +159,7 @@ mod tests {
     use super::*;
     use crate::cfi::Cfi;
     use crate::code::function_bounds;
+    use crate::code::imports::NoReturnImports;
 
     /// Every golden file, in groups of one function and of all.
     #[test]
@@ -170,9 +171,10 @@ mod tests {
             let Some(machine) = elf.abi().and_then(Machine::of) else { continue };
             let cfi = Cfi::load_all(&elf).expect("readable");
             let symbols = SymbolTable::load(&elf).unwrap_or_default();
-            let functions = function_bounds::functions(&elf, &symbols, &[], &cfi);
+            let functions = function_bounds::find(&elf, &symbols, &[], &cfi).functions;
+            let imports = NoReturnImports::of(&elf, machine, &[]);
             let image =
-                Image::of(Cow::Borrowed(&elf), Cow::Borrowed(&cfi), functions, (machine, &[]));
+                Image::of(Cow::Borrowed(&elf), Cow::Borrowed(&cfi), functions, (machine, imports));
             let scan = |size| Index::in_groups(size, &image, machine, &[]);
             let one_by_one = scan(1);
             assert_eq!(one_by_one, scan(usize::MAX), "{}", path.display());

@@ -1,0 +1,38 @@
+//! The addresses of code in data.
+
+use sframe_validator::elf::{Elf, ElfKind};
+
+use super::region::Region;
+use crate::code::pointers::{Pointer, WORD, addresses};
+
+/// The addresses of code in a file's data.
+pub(super) struct Pointers {
+    pub(super) runs: Vec<Run>,
+    /// Whether compilers put the addresses of labels into jump tables: where programs are loaded at a fixed address. In others,
+    /// these tables have distances.
+    pub(super) may_be_labels: bool,
+}
+
+/// Addresses at adjacent places: of functions, or of the labels to which an indirect jump leads.
+pub(super) struct Run {
+    pub(super) targets: Vec<u64>,
+}
+
+/// Those that lead into some regions, which must be in order.
+pub(super) fn in_data(elf: &Elf<'_>, regions: &[Region<'_>]) -> Pointers {
+    let is_code = |address: u64| {
+        let after = regions.partition_point(|it| it.range.start.address <= address);
+        let region = after.checked_sub(1).and_then(|index| regions.get(index));
+        region.is_some_and(|region| address < region.range.end)
+    };
+    let mut runs: Vec<Run> = Vec::new();
+    let mut end = None;
+    for Pointer { place, target } in addresses(elf, is_code) {
+        match runs.last_mut().filter(|_| end == Some(place)) {
+            Some(run) => run.targets.push(target),
+            None => runs.push(Run { targets: vec![target] }),
+        }
+        end = place.checked_add(WORD);
+    }
+    Pointers { runs, may_be_labels: elf.kind() == ElfKind::Executable }
+}
