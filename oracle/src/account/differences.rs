@@ -131,6 +131,8 @@ pub(super) struct Differences<'c> {
     /// The row that differed last: rows are visited one after the other.
     last: Option<Culprit>,
     kept: Vec<Kept<'c>>,
+    /// The number of bytes at which the code proves that both witnesses are right.
+    alike: u64,
 }
 
 impl<'c> Differences<'c> {
@@ -158,16 +160,26 @@ impl<'c> Differences<'c> {
             is_of_code: false,
         };
         let row_start = range.row_start.unwrap_or(range.start);
-        let mut parts = judge.rule((start, range.end), fields, (&sframe, &cfi));
+        let parts = judge.rule((start, range.end), fields, (&sframe, &cfi));
         if parts.is_empty() {
             return self.add(case, row_start, judge, tally);
         }
+        // Witnesses that say the same in different ways do not differ.
+        let size = |part: &RuledRange| part.end.saturating_sub(part.start);
+        let (alike, mut parts): (Vec<_>, Vec<_>) =
+            parts.into_iter().partition(|part| part.ruling.wrong == Wrong::Neither);
+        self.alike = alike.iter().map(size).fold(self.alike, u64::saturating_add);
         // A part that the code decides represents the others.
         parts.sort_by_key(|part| !part.ruling.is_proof_of_error());
         for RuledRange { start, end, ruling } in parts {
             let start = CodeAddress { address: start, ..case.start };
             self.add(Case { start, end, ruling: Some(ruling), ..case }, row_start, judge, tally);
         }
+    }
+
+    /// The number of bytes in the ranges that were added at which the witnesses say the same in different ways.
+    pub(super) const fn alike(&self) -> u64 {
+        self.alike
     }
 
     /// Adds a range whose rows the code proves wrong.

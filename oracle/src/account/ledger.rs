@@ -299,7 +299,10 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         totals: Totals,
         found: &mut dyn FnMut(Difference<'c>),
     ) -> Account<'c> {
-        let Totals { bytes: sums, mut functions } = totals;
+        let Totals { bytes: mut sums, mut functions } = totals;
+        let alike = self.differences.alike();
+        sums.different = sums.different.saturating_sub(alike);
+        sums.equal = sums.equal.saturating_add(alike);
         self.empty(&mut functions);
         self.limits.sort_by_key(|limited| limited.limit.field);
         self.differences.finish(self.sections, found);

@@ -34,16 +34,18 @@ pub(super) fn find(
     for function in cfi.flat_map(Cfi::functions) {
         ranges.extend(range(function.start(), function.size()));
     }
-    for function in sections.iter().flat_map(Section::functions).flatten() {
-        if let Ok(start) = function.start() {
-            ranges.extend(range(start, u64::from(function.size())));
-        }
-    }
-    let undescribed = undescribed(elf, &ranges);
+    let in_sframe = sections.iter().flat_map(Section::functions).flatten();
+    let in_sframe = in_sframe.filter_map(|it| range(it.start().ok()?, u64::from(it.size())));
+    let mut in_sframe: Vec<CodeRange> = in_sframe.collect();
+    let undescribed = undescribed(elf, ranges.iter().chain(&in_sframe));
     for symbol in symbols.symbols() {
         ranges.extend(range(symbol.start, symbol.size));
     }
     ranges.sort_unstable();
+    in_sframe.sort_unstable();
+    remove_parts(&mut in_sframe, &ranges);
+    ranges.append(&mut in_sframe);
+    ranges.sort();
     let mut functions: Vec<CodeRange> = Vec::new();
     for range in ranges {
         match functions.last_mut() {
@@ -59,8 +61,31 @@ pub(super) fn find(
     FunctionBounds { functions, undescribed }
 }
 
+/// Removes the functions of SFrame that start within another function. What is made from machine code has several entries for a
+/// function that was not understood as a whole. Both lists are ordered.
+fn remove_parts(in_sframe: &mut Vec<CodeRange>, others: &[CodeRange]) {
+    let mut before = others.iter().peekable();
+    // The section and the end of the functions that start before.
+    let mut covered = (0, 0);
+    in_sframe.retain(|function| {
+        let mut is_start = false;
+        while let Some(other) = before.next_if(|other| other.start <= function.start) {
+            is_start |= other.start == function.start;
+            covered = match other.start.section == covered.0 {
+                true => (covered.0, other.end.max(covered.1)),
+                false => (other.start.section, other.end),
+            };
+        }
+        let is_inside = covered.0 == function.start.section && function.start.address < covered.1;
+        is_start || !is_inside
+    });
+}
+
 /// The sections of code in which none of `described` starts; none in a relocatable object, whose relocations say more.
-fn undescribed(elf: &Elf<'_>, described: &[CodeRange]) -> Vec<CodeRange> {
+fn undescribed<'r>(
+    elf: &Elf<'_>,
+    described: impl Iterator<Item = &'r CodeRange>,
+) -> Vec<CodeRange> {
     if !matches!(elf.kind(), ElfKind::Executable | ElfKind::Shared) {
         return Vec::new();
     }

@@ -116,9 +116,14 @@ impl<'e> Arbiter<'e> {
         frames: (&Frame, &Frame),
     ) -> Vec<RuledRange> {
         let mut parts = Parts { place: start.address, all: Vec::new() };
-        if !fields
-            .intersects(Fields::CFA.with(Fields::RA).with(Fields::FP).with(Fields::RA_SIGNING))
-        {
+        let (sframe, cfi) = frames;
+        let in_frame = Fields::CFA.with(Fields::RA).with(Fields::FP);
+        // The key with which the return address is signed is no part of a frame.
+        let in_frame = match sframe.ra_signed == cfi.ra_signed {
+            true => in_frame,
+            false => in_frame.with(Fields::RA_SIGNING),
+        };
+        if !fields.intersects(in_frame) {
             parts.add(end, Ruling::undecided(Unproven::NotInCode));
             return parts.all;
         }
@@ -146,6 +151,11 @@ impl<'e> Arbiter<'e> {
                         .add(next.map_or(end, |next| next.min(end)), Ruling::undecided(why.reason));
                 }
             }
+        }
+        // What both say of the frame is right, and they differ in something else as well.
+        if !in_frame.contains(fields) {
+            let both_right = parts.all.iter_mut().filter(|it| it.ruling.wrong == Wrong::Neither);
+            both_right.for_each(|part| part.ruling = Ruling::undecided(Unproven::NotInCode));
         }
         parts.all
     }

@@ -32,7 +32,7 @@ pub struct FromCode {
 }
 
 /// Makes the smallest section of a version from the machine code of a file for AMD64 or AArch64. Functions start where
-/// symbols or CFI say that one starts.
+/// symbols or CFI say that one starts, and in a stripped program without CFI where its code shows it.
 ///
 /// # Errors
 /// [`SynthesisError`].
