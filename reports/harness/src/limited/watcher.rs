@@ -9,9 +9,11 @@ use std::path::Path;
 use std::process::{self, Child, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::libc::RLIM_INFINITY;
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, UsageWho, getrusage, setrlimit};
 use nix::sys::signal::{Signal, killpg};
+use nix::sys::time::{TimeVal, TimeValLike};
 use nix::unistd::{Pid, setsid};
 
 use super::command::Command;
@@ -78,13 +80,20 @@ pub fn watch(folder: &Path, reply: &mut dyn Write) -> io::Result<()> {
 
 fn set(limits: Limits) -> io::Result<()> {
     // Exceeding the soft limit raises SIGXCPU, exceeding the hard limit SIGKILL.
-    setrlimit(Resource::RLIMIT_CPU, limits.seconds, limits.seconds.saturating_add(1))?;
-    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-    setrlimit(Resource::RLIMIT_FSIZE, FILE_MIB * MIB, FILE_MIB * MIB)?;
+    limit(Resource::RLIMIT_CPU, limits.seconds, limits.seconds.saturating_add(1))?;
+    limit(Resource::RLIMIT_CORE, 0, 0)?;
+    limit(Resource::RLIMIT_FSIZE, FILE_MIB * MIB, FILE_MIB * MIB)?;
     if let Some(memory) = limits.memory_mib.checked_mul(MIB).filter(|bytes| *bytes > 0) {
-        setrlimit(Resource::RLIMIT_AS, memory, memory)?;
+        limit(Resource::RLIMIT_AS, memory, memory)?;
     }
     Ok(())
+}
+
+/// Sets the soft and the hard limit of a resource; more than the host can express is no limit.
+#[allow(clippy::useless_conversion, reason = "the kernel's type has 32 bits on some hosts")]
+fn limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
+    let [soft, hard] = [soft, hard].map(|it| it.try_into().unwrap_or(RLIM_INFINITY));
+    Ok(setrlimit(resource, soft, hard)?)
 }
 
 /// Starts the program. This process keeps none of the write ends of its streams.
@@ -240,8 +249,8 @@ impl<'f> Watch<'f> {
 /// The resources used by children that this process has waited for.
 fn cost() -> io::Result<Cost> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    let milliseconds = [usage.user_time(), usage.system_time()]
-        .map(|time| time.tv_sec().saturating_mul(1000).saturating_add(time.tv_usec() / 1000));
-    let processor_ms = milliseconds.iter().sum::<i64>().try_into().unwrap_or(0);
-    Ok(Cost { processor_ms, peak_kib: usage.max_rss().try_into().unwrap_or(0) })
+    let milliseconds = |time: TimeVal| u64::try_from(time.num_milliseconds()).unwrap_or(0);
+    let [user, system] = [usage.user_time(), usage.system_time()].map(milliseconds);
+    let peak_kib = usage.max_rss().try_into().unwrap_or(0);
+    Ok(Cost { processor_ms: user.saturating_add(system), peak_kib })
 }
