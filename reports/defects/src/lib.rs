@@ -26,6 +26,7 @@ mod useless;
 
 pub use defect::{Affected, Defect};
 pub use evidence::Evidence;
+pub use owner::depends_on_origin;
 pub use recognise::{Recogniser, recognise, recognise_one};
 pub use rows::RowDefects;
 pub use signs::Extent;

@@ -27,6 +27,7 @@ pub(super) struct Key {
     known: Option<String>,
     wrong: Option<Wrong>,
     owner: Owner,
+    compiler: Option<String>,
     unlisted: bool,
 }
 
@@ -72,6 +73,7 @@ impl Findings {
             known: key.known,
             wrong: key.wrong,
             owner: key.owner,
+            compiler: key.compiler,
             unlisted: key.unlisted,
             findings: self.findings,
             functions: self.functions,
@@ -86,7 +88,8 @@ impl Key {
     /// The cause shared by all findings of the severity beyond the maximum number of causes.
     pub(super) fn without_rule(self) -> Key {
         let key = self.without_shape();
-        Key { rule: OTHERS.to_owned(), known: None, wrong: None, owner: Owner::Unknown, ..key }
+        let (rule, owner) = (OTHERS.to_owned(), Owner::Unknown);
+        Key { rule, known: None, wrong: None, owner, compiler: None, ..key }
     }
 
     /// The cause shared by all findings of the rule that are only counted.
@@ -152,6 +155,7 @@ impl FileCauses {
                 known: count.known.as_deref().map(str::to_owned),
                 wrong: None,
                 owner: Owner::Unknown,
+                compiler: None,
                 unlisted: true,
             };
             let is_known = causes.len() < MOST || causes.contains_key(&key);
@@ -189,8 +193,15 @@ fn key(finding: &Finding<'_>, producers: &Arc<[String]>, table: Option<UnwindTab
         known: finding.known.as_deref().map(str::to_owned),
         wrong: ruling.map(|ruling| ruling.wrong),
         owner: finding.owner,
+        compiler: compiler(finding),
         unlisted: false,
     }
+}
+
+/// The compiler that has to act.
+fn compiler(finding: &Finding<'_>) -> Option<String> {
+    let origin = finding.origin.as_ref().filter(|_| finding.owner == Owner::Compiler);
+    origin.and_then(|origin| origin.compiler())
 }
 
 /// A number that identifies the function that a finding is about.

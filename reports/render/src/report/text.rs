@@ -5,6 +5,7 @@ mod coverage;
 pub(crate) mod evidence;
 mod forecast;
 pub(crate) mod known;
+mod owner;
 mod place;
 mod readings;
 mod totals;
@@ -23,8 +24,8 @@ use sframe_record::catalogue::find;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::column_width;
 use sframe_record::{
-    Difference, Events, Finding, Owner, Part, Record, Section, Severity, Status, Summary,
-    Text as Name, UnwindTable, Wrong,
+    Difference, Events, Finding, Part, Record, Section, Severity, Status, Summary, Text as Name,
+    UnwindTable,
 };
 use useless::is_useless;
 
@@ -312,12 +313,9 @@ impl<W: Write> Text<W> {
         if let Some(known) = &finding.known {
             return writeln!(self.out, "    known: {}", self.wrapped(&known::in_full(known), 6));
         }
-        match finding.owner {
-            Owner::Unknown if is_sframe_wrong(finding) => {
-                writeln!(self.out, "    owner: undecided, the assembler or the author of the CFI")
-            }
-            Owner::Unknown => Ok(()),
-            owner => writeln!(self.out, "    owner: {}", owner.name()),
+        match owner::of(record, finding) {
+            Some(owner) => writeln!(self.out, "    owner: {owner}"),
+            None => Ok(()),
         }
     }
 
@@ -491,10 +489,4 @@ fn section_in_short(section: &Section<'_>) -> String {
     };
     let functions = counted(section.functions, "function");
     format!("{} {what}, {functions}, {}", section.name, counted(section.rows, "row"))
-}
-
-/// Whether the machine code proves SFrame wrong.
-fn is_sframe_wrong(finding: &Finding<'_>) -> bool {
-    let ruling = finding.difference.as_ref().and_then(|difference| difference.ruling.as_ref());
-    ruling.is_some_and(|ruling| ruling.wrong == Wrong::Sframe)
 }
