@@ -14,6 +14,7 @@ use super::forecast;
 use super::held::{Collected, Held};
 use super::options::CheckOptions;
 use super::readings;
+use super::traits;
 use super::useless;
 use super::verdict::Checked;
 use crate::describe::origin::Origins;
@@ -111,15 +112,18 @@ fn recognise(
     options: &CheckOptions,
 ) {
     let Checked { record, spilled } = checked;
-    let evidence = Evidence::of(record, file.elf, file.contents);
+    let mut evidence = Evidence::of(record, file.elf, file.contents);
+    let mut found = std::mem::take(&mut record.findings);
+    found.iter_mut().for_each(|finding| origins.add(record, finding));
+    record.findings = found;
+    if let Some(traits) = traits::find(record, file, origins, options) {
+        evidence = evidence.with_traits(traits);
+    }
     let useless = |record: &Record<'_>| {
         let sums = sums.filter(|_| options.checks(USELESS_SECTION))?;
         evidence.useless(record, || useless::found(file, sums))
     };
     let Some(findings) = spilled else {
-        let mut found = std::mem::take(&mut record.findings);
-        found.iter_mut().for_each(|finding| origins.add(record, finding));
-        record.findings = found;
         evidence.recognise(record);
         let useless = useless(record);
         record.counts.retain(|count| options.wants_name(&count.rule));

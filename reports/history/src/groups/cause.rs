@@ -117,7 +117,11 @@ impl FileCauses {
 
     pub(super) fn add(&mut self, head: &Record<'_>, finding: &Finding<'_>) {
         let similar = finding.difference.as_deref().map_or(0, Difference::elsewhere);
-        let weight = finding.weight();
+        // Others of the pattern of a trait's case may be no cases. Those that are counted are added at the end.
+        let (weight, similar) = match is_trait(finding) {
+            true => (finding.weight().min(1), 0),
+            false => (finding.weight(), similar),
+        };
         let rule = (finding.rule.to_string(), finding.known.as_ref().map(ToString::to_string));
         let of_rule = self.listed.entry(rule).or_default();
         *of_rule = of_rule.saturating_add(weight);
@@ -158,6 +162,18 @@ impl FileCauses {
                 compiler: None,
                 unlisted: true,
             };
+            let of_trait = causes.keys().find(|of| {
+                of.owner == Owner::Compiler
+                    && of.known.is_some()
+                    && (&of.rule, &of.known) == (&key.rule, &key.known)
+            });
+            if let Some(of_trait) = of_trait.cloned() {
+                let findings = causes.entry(of_trait).or_default();
+                findings.findings = findings.findings.saturating_add(unlisted);
+                // Each is in a function of its own.
+                findings.functions = findings.functions.saturating_add(unlisted);
+                continue;
+            }
             let is_known = causes.len() < MOST || causes.contains_key(&key);
             let key = if is_known { key } else { key.without_rule() };
             let findings = causes.entry(key).or_default();
@@ -184,6 +200,20 @@ fn key(finding: &Finding<'_>, producers: &Arc<[String]>, table: Option<UnwindTab
     let difference = finding.difference.as_ref();
     let code = difference.map(|difference| difference.instructions.as_slice());
     let ruling = difference.and_then(|difference| difference.ruling.as_ref());
+    if is_trait(finding) {
+        return Key {
+            rule: finding.rule.as_str().to_owned(),
+            severity: finding.severity,
+            producers: Arc::clone(producers),
+            shape: String::new(),
+            instructions: Vec::new(),
+            known: finding.known.as_deref().map(str::to_owned),
+            wrong: ruling.map(|ruling| ruling.wrong),
+            owner: finding.owner,
+            compiler: compiler(finding),
+            unlisted: false,
+        };
+    }
     Key {
         rule: finding.rule.as_str().to_owned(),
         severity: finding.severity,
@@ -196,6 +226,11 @@ fn key(finding: &Finding<'_>, producers: &Arc<[String]>, table: Option<UnwindTab
         compiler: compiler(finding),
         unlisted: false,
     }
+}
+
+/// Whether a finding is a case of a compiler's trait, which is one cause, whatever the frames of the functions are.
+fn is_trait(finding: &Finding<'_>) -> bool {
+    finding.known.is_some() && finding.owner == Owner::Compiler
 }
 
 /// The compiler that has to act.

@@ -325,8 +325,13 @@ impl<W: Write> Text<W> {
             .counts
             .iter()
             .filter(|count| self.is_only_named(count.known.is_some(), count.severity));
-        let named: BTreeSet<&str> = named.filter_map(|count| count.known.as_deref()).collect();
-        let named: Vec<String> = named.into_iter().map(known::in_short).collect();
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for count in named {
+            let of_defect = count.known.as_deref().map(|known| counts.entry(known).or_default());
+            of_defect.into_iter().for_each(|of| *of = of.saturating_add(count.count));
+        }
+        let named: Vec<String> =
+            counts.into_iter().map(|(known, count)| known::with_count(known, count)).collect();
         match named.is_empty() {
             true => String::new(),
             false => format!("known, not caused by this file: {}", named.join(", ")),
