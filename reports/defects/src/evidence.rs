@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use sframe_record::Record;
 use sframe_validator::elf::{Elf, SframeSection};
 
+use crate::traits::Traits;
 pub(crate) use unadjusted::{Unadjusted, is_linked_without_sframe};
 
 /// Facts about a file by which some findings are recognised. Without them (`Evidence::default()`), other findings are
@@ -22,6 +23,8 @@ pub struct Evidence {
     pub(crate) start_files: BTreeSet<u64>,
     /// The number of lost functions of start files, if a record does not list all lost functions.
     pub(crate) lost_start_files: u64,
+    /// The cases of compilers' traits, if all findings were looked at.
+    pub(crate) traits: Option<Traits>,
 }
 
 impl Evidence {
@@ -36,7 +39,14 @@ impl Evidence {
             is_stripped: is_stripped(elf),
             start_files: start_files::starts(record, elf),
             lost_start_files: start_files::lost(record, elf, sections),
+            traits: None,
         }
+    }
+
+    /// With the cases of compilers' traits, of all findings of the file.
+    #[must_use]
+    pub fn with_traits(self, traits: Traits) -> Evidence {
+        Evidence { traits: Some(traits), ..self }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The known defects, by producer.
 
 mod assembler;
+mod compiler;
 mod dropped;
 mod linker;
 mod runtime;
@@ -12,7 +13,7 @@ use crate::defect::{Affected, Defect};
 pub(crate) use runtime::START_WITHOUT_SFRAME;
 
 /// All of them.
-pub(crate) const ALL: [&[&Defect]; 7] = [
+pub(crate) const ALL: [&[&Defect]; 8] = [
     linker::ALL,
     assembler::ALL,
     assembler::return_address::ALL,
@@ -20,6 +21,7 @@ pub(crate) const ALL: [&[&Defect]; 7] = [
     runtime::ALL,
     strip::ALL,
     unseen::ALL,
+    compiler::ALL,
 ];
 
 const fn gnu_as(first: &'static str, last: &'static str) -> Affected {

@@ -15,6 +15,7 @@
 mod case;
 mod defect;
 mod evidence;
+mod frame_code;
 mod known;
 mod owner;
 mod recognise;
@@ -22,14 +23,17 @@ mod rows;
 mod signs;
 mod start_code;
 mod tool;
+mod traits;
 mod useless;
 
 pub use defect::{Affected, Defect};
 pub use evidence::Evidence;
-pub use recognise::{Recogniser, recognise, recognise_one};
+pub use owner::depends_on_origin;
+pub use recognise::{Recogniser, recognise, recognise_one, trait_of};
 pub use rows::RowDefects;
 pub use signs::Extent;
 pub use tool::{NoProducer, Producer};
+pub use traits::Traits;
 pub use useless::Found;
 
 /// All known defects, by producer.

@@ -10,6 +10,7 @@ use crate::evidence::Evidence;
 use crate::known::START_WITHOUT_SFRAME;
 use crate::owner;
 use crate::signs::{Extent, Signs};
+use crate::traits::Traits;
 
 /// Names the known defect and the owner of each finding of `record`, and splits its counts: those of known defects come
 /// apart. What the file shows besides its record is not looked at: see [`Evidence`].
@@ -21,6 +22,16 @@ pub fn recognise(record: &mut Record<'_>) {
 /// how many findings it speaks for; `None` if it is no case of a known defect.
 pub fn recognise_one(record: &Record<'_>, finding: &mut Finding<'_>) -> Option<Extent> {
     one(record, finding, &Evidence::default())
+}
+
+/// The trait of a compiler that a finding is a case of.
+#[must_use]
+pub fn trait_of(record: &Record<'_>, finding: &Finding<'_>) -> Option<&'static str> {
+    if !Traits::are_of(&finding.rule) {
+        return None;
+    }
+    let (defect, extent) = known(&Case { record, finding, evidence: &Evidence::default() })?;
+    (extent == Extent::Trait).then_some(defect.id)
 }
 
 impl Evidence {
@@ -68,6 +79,8 @@ impl Recogniser<'_> {
         let Some(extent) = one(record, finding, self.evidence) else { return };
         let Some(known) = &finding.known else { return };
         let (rule, weight) = (finding.rule.as_str(), finding.weight());
+        // Others of its pattern may be no cases.
+        let weight = if extent == Extent::Trait { weight.min(1) } else { weight };
         let is_same =
             |of: &&mut Recognised| (&*of.rule, &of.known, of.extent) == (rule, known, extent);
         match self.recognised.iter_mut().find(is_same) {
@@ -151,6 +164,10 @@ fn split<'r>(
         for Recognised { known, extent, weight, .. } in of_rule {
             let number = match extent {
                 Extent::Finding => *weight,
+                Extent::Trait => {
+                    let traits = evidence.traits.as_ref();
+                    traits.map_or(*weight, |traits| traits.count(&count.rule, known.as_str()))
+                }
                 Extent::Rule => rest,
             };
             let number = number.min(rest);

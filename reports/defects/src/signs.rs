@@ -41,6 +41,8 @@ pub(crate) enum Files {
 pub enum Extent {
     /// Itself. Other functions may break the rule for another reason.
     Finding,
+    /// Itself and as many others as [`Traits`](crate::Traits) has counted.
+    Trait,
     /// All findings of the rule, because the signs are about the file.
     Rule,
 }

@@ -144,6 +144,9 @@ pub struct RootCause {
     pub wrong: Option<Wrong>,
     /// Who has to act.
     pub owner: Owner,
+    /// The compiler that has to act, with its version: `GCC 12.2.0`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<String>,
     /// Whether the findings are only counted in their files and not listed: nothing else is known about them.
     pub unlisted: bool,
     /// The number of findings.
@@ -184,6 +187,18 @@ pub struct Example {
 /// Serializes a value that several examples share.
 fn shared<S: Serializer>(file: &Arc<FileName>, to: S) -> Result<S::Ok, S::Error> {
     file.as_ref().serialize(to)
+}
+
+impl RootCause {
+    /// Who has to act, a compiler with its name and version. `None` if it is unknown.
+    #[must_use]
+    pub fn owner_in_words(&self) -> Option<String> {
+        match (self.owner, &self.compiler) {
+            (Owner::Unknown, _) => None,
+            (Owner::Compiler, Some(compiler)) => Some(format!("compiler ({compiler})")),
+            (owner, _) => Some(owner.name().to_owned()),
+        }
+    }
 }
 
 impl Example {

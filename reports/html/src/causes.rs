@@ -25,6 +25,7 @@ struct Key {
     known: Option<String>,
     wrong: Option<Wrong>,
     owner: Owner,
+    compiler: Option<String>,
 }
 
 impl Key {
@@ -39,6 +40,7 @@ impl Key {
             known: cause.known.clone(),
             wrong: cause.wrong,
             owner: cause.owner,
+            compiler: cause.compiler.clone(),
         }
     }
 }
@@ -66,7 +68,7 @@ pub(crate) struct CauseRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     known: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    owner: Option<&'static str>,
+    owner: Option<String>,
     examples: Vec<ExampleRow>,
 }
 
@@ -140,12 +142,8 @@ impl Causes {
     }
 }
 
-/// Who has to act, if that is known.
-pub(crate) fn owner(owner: Owner) -> Option<&'static str> {
-    (!owner.is_unknown()).then(|| owner.name())
-}
-
 fn row(cause: RootCause) -> CauseRow {
+    let owner = cause.owner_in_words().map(|owner| shown(&owner).0);
     let each = |texts: Vec<String>| texts.iter().map(|text| shown(text).0).collect();
     let or_empty = |text: Option<String>| text.map(|text| shown(&text).0).unwrap_or_default();
     let examples = cause.examples.into_iter().map(|example| ExampleRow {
@@ -167,7 +165,7 @@ fn row(cause: RootCause) -> CauseRow {
         files: cause.files,
         packages: cause.packages,
         known: cause.known.map(|known| shown(&known).0),
-        owner: owner(cause.owner),
+        owner,
         examples: examples.collect(),
     }
 }

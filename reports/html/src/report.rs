@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use sframe_record::{Finding, Record, Severity, Status, Summary, catalogue, demangle};
 
-use crate::causes::{CauseRow, Causes, owner};
+use crate::causes::{CauseRow, Causes};
 use crate::details::{Details, format_of};
 use crate::history::Point;
 use crate::overview::Overview;
@@ -98,7 +98,7 @@ struct FileRow(
 
 /// A finding as the page lists it: file, rule, message, symbol, address, root cause, weight, who has to act.
 #[derive(Debug, Serialize)]
-struct FindingRow(usize, u32, u32, Option<u32>, String, Option<u32>, u64, Option<&'static str>);
+struct FindingRow(usize, u32, u32, Option<u32>, String, Option<u32>, u64, Option<String>);
 
 /// The rules that are broken.
 #[derive(Debug, Default)]
@@ -264,7 +264,7 @@ impl Report {
             start.map(|start| start.to_string()).unwrap_or_default(),
             self.causes.of(record, finding),
             finding.weight(),
-            owner(finding.owner),
+            finding.owner_in_words().map(|owner| self.strings.shown(&owner)),
         )
     }
 

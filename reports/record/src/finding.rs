@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::consequence::Consequence;
 use crate::frame::PrintedFrame;
 use crate::instruction::Instruction;
+use crate::origin::{Origin, ShownBy};
 use crate::owner::Owner;
 use crate::ruling::Ruling;
 use crate::severity::Severity;
@@ -34,6 +35,9 @@ pub struct Finding<'r> {
     /// Who has to act.
     #[serde(default, skip_serializing_if = "Owner::is_unknown")]
     pub owner: Owner,
+    /// What the code was made from, if the owner depends on that.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Box<Origin<'r>>>,
     /// The observed fact, then the rule.
     #[serde(borrow, default)]
     pub message: Text<'r>,
@@ -92,6 +96,7 @@ impl Finding<'static> {
             known: None,
             consequence: None,
             owner: Owner::Unknown,
+            origin: None,
             message: message.into(),
             remedy: None,
             section: None,
@@ -116,6 +121,24 @@ impl Finding<'_> {
     pub fn ruling(&self, table: Option<UnwindTable>) -> Option<String> {
         let ruling = self.difference.as_ref()?.ruling.as_ref()?;
         Some(ruling.sentence(UnwindTable::noun_of(table)))
+    }
+
+    /// Who has to act, a compiler with its name and version. `None` if it is unknown.
+    #[must_use]
+    pub fn owner_in_words(&self) -> Option<String> {
+        let origin = self.origin.as_deref();
+        match (self.owner, origin.and_then(Origin::compiler)) {
+            (Owner::Unknown, _) => None,
+            (Owner::Compiler, Some(compiler)) => {
+                let is_guess = origin.is_some_and(|origin| origin.shown_by == ShownBy::Comment);
+                let unless = match is_guess {
+                    true => ", which .comment names; assembly is yours",
+                    false => "; inline assembly is yours",
+                };
+                Some(format!("compiler ({compiler}{unless})"))
+            }
+            (owner, _) => Some(owner.name().to_owned()),
+        }
     }
 
     /// The message, and what to do if the finding has its own remedy.

@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Owner {
-    /// The author of the file's code, or of its directives.
+    /// The author of the file's assembly and of its directives.
     Yours,
+    /// The compiler, which wrote the directives of its code.
+    Compiler,
     /// Unknown.
     #[default]
     Unknown,
@@ -28,6 +30,7 @@ impl Owner {
     pub const fn identifier(self) -> &'static str {
         match self {
             Owner::Yours => "yours",
+            Owner::Compiler => "compiler",
             Owner::Unknown => "unknown",
             Owner::Assembler => "assembler",
             Owner::Linker => "linker",
@@ -40,6 +43,7 @@ impl Owner {
     pub const fn name(self) -> &'static str {
         match self {
             Owner::Yours => "yours",
+            Owner::Compiler => "compiler",
             Owner::Unknown => "unknown",
             Owner::Assembler => "assembler",
             Owner::Linker => "linker",

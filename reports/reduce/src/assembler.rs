@@ -1,11 +1,15 @@
 //! The assembler at hand: its version, and how it is run.
 
+mod at_hand;
+
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use sframe_harness::limited::{Command, End, Finished, Folder, Limits, Runner};
 use sframe_validator::Abi;
+
+pub use at_hand::{Format, at_hand};
 
 /// Limits of a program for one small file, of which it needs a fraction.
 const LIMITS: Limits = Limits { seconds: 20, memory_mib: 4096 };
@@ -65,6 +69,11 @@ impl Assembler {
         if let Some(program) = words.first_mut() {
             *program = absolute(program)?;
         }
+        Assembler::of(words, watcher)
+    }
+
+    /// The assembler that these words run.
+    fn of(words: Vec<OsString>, watcher: &Path) -> Result<Assembler, String> {
         let version = Command::new(words.iter().take(1).cloned().chain(["--version".into()]));
         let printed = run(watcher, &version, Folder::new().map_err(|error| error.to_string())?)?;
         let printed = String::from_utf8_lossy(&printed.ran.output).into_owned();

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 pub mod assembler;
+pub mod directives;
 pub mod inputs;
 pub mod linker;
 pub mod page;

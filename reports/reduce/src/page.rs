@@ -21,7 +21,9 @@ pub struct Page {
     pub inputs: Vec<(String, String)>,
     /// The commands and what they print.
     pub steps: Vec<Step>,
-    /// What this program says about the result, as text.
+    /// What is wrong, if there are neither inputs nor commands.
+    pub about: Vec<String>,
+    /// What this program says about the result, or about the file, as text.
     pub finding: String,
     /// What would be right, and the clause of the specification that says so.
     pub expected: Vec<String>,
@@ -46,11 +48,15 @@ impl fmt::Display for Page {
         for (name, value) in &self.facts {
             writeln!(f, "| {name} | {value} |")?;
         }
-        writeln!(f, "\n## Input")?;
+        if !self.about.is_empty() {
+            section(f, "The directives and the code", &self.about)?;
+        }
+        if !self.inputs.is_empty() {
+            writeln!(f, "\n## Input")?;
+        }
         for (name, content) in &self.inputs {
             writeln!(f, "\n{}:\n\n{}", code(name), block(content, "asm"))?;
         }
-        writeln!(f, "\n## Commands and what they print")?;
         let mut console = String::new();
         for Step { command, output } in &self.steps {
             let _ = writeln!(console, "$ {command}");
@@ -59,8 +65,11 @@ impl fmt::Display for Page {
                 let _ = writeln!(console, "{output}");
             }
         }
-        writeln!(f, "\n{}", block(&console, "console"))?;
-        writeln!(f, "\n`sframe-check` says about the result:\n\n{}", block(&self.finding, "text"))?;
+        if !self.steps.is_empty() {
+            writeln!(f, "\n## Commands and what they print\n\n{}", block(&console, "console"))?;
+        }
+        let what = if self.steps.is_empty() { "file" } else { "result" };
+        writeln!(f, "\n`sframe-check` says about the {what}:\n\n{}", block(&self.finding, "text"))?;
         section(f, "Expected", &self.expected)?;
         section(f, "Why it matters", &self.matters)?;
         match &self.workaround {

@@ -159,7 +159,7 @@ fn expected(finding: &Finding<'_>, reduced: &Reduced, linker: Option<&Linker>) -
 }
 
 /// With a capital letter and a full stop.
-fn paragraph(text: &str) -> String {
+pub(crate) fn paragraph(text: &str) -> String {
     let mut letters = text.chars();
     let Some(first) = letters.next() else { return String::new() };
     let end = if text.ends_with('.') { "" } else { "." };

@@ -142,3 +142,37 @@ fn an_assembler_that_lacks_the_defect_is_named() {
     assert!(outcome.stderr.contains("2.47.50"), "{}", outcome.stderr);
     assert!(!folder.join("small.s").exists() && !folder.join("small.md").exists());
 }
+
+/// What is printed for a file whose section is version 3, with these toolchains on the path, in this order.
+fn with_path(folder: &Path, bins: &[&Path], finding: &str) -> Outcome {
+    let file = corpus().join(format!("differences/{finding}/2.47.50.o"));
+    let arguments = ["reduce", "--finding", finding, "-o", "small.s"].map(Path::new);
+    let arguments: Vec<&Path> = arguments.into_iter().chain([file.as_path()]).collect();
+    let path = std::env::join_paths(bins).expect("a path");
+    let output = program::command(folder, &arguments).env("PATH", path).output();
+    let output = output.expect("the program runs");
+    Outcome {
+        status: output.status.code().expect("not killed by a signal"),
+        text: String::from_utf8(output.stdout).expect("UTF-8"),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+#[test]
+fn the_assembler_that_writes_the_version_of_the_file_is_taken() {
+    let names = ["2.40", "2.44", "llvm-23", "2.47.50"];
+    let bins: Vec<PathBuf> = names.into_iter().filter_map(toolchain).collect();
+    let [first, second, llvm, last] = bins.as_slice() else { return };
+    let folder = folder!("version-of-the-file");
+    let outcome = with_path(&folder, &[first, second, llvm, last], "register-in-place");
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(" 2.47.50"), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("was not tried"), "{}", outcome.stderr);
+    let page = fs::read_to_string(folder.join("small.md")).expect("text");
+    assert!(page.contains("| SFrame version | 3 |"), "{page}");
+    let outcome = with_path(&folder, &[first, second], "register-in-place");
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let note =
+        "writes version 1: an assembler that writes version 3, as in the file, was not tried";
+    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+}

@@ -10,6 +10,7 @@ mod elf_type;
 pub(crate) mod evidence;
 pub mod forecast;
 mod names;
+pub(crate) mod origin;
 mod producers;
 mod proofs;
 pub(crate) mod readings;

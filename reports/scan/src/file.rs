@@ -1,5 +1,6 @@
 //! Checks the bytes of one file.
 
+use std::cell::OnceCell;
 use std::path::Path;
 
 use sframe_validator::Endian;
@@ -13,8 +14,11 @@ use super::forecast;
 use super::held::{Collected, Held};
 use super::options::CheckOptions;
 use super::readings;
+use super::traits;
 use super::useless;
 use super::verdict::Checked;
+use crate::describe::origin::Origins;
+use crate::describe::source_lines::Debugging;
 use crate::describe::{
     Comparison, Gathered, Located, Names, checked, elf_type, producers, source_lines,
 };
@@ -60,6 +64,8 @@ pub(super) fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions)
         };
         options.select(&mut report);
         let sums = comparison.sums;
+        let sections = OnceCell::new();
+        let debugging = Debugging::of(elf, &sections);
         let record = checked(report, file.sources, file.names, comparison);
         let mut checked = with_findings(record, held);
         let record = &mut checked.record;
@@ -79,9 +85,9 @@ pub(super) fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions)
             record.elf_type = Some(elf_type(elf));
             record.entry = Some(elf.entry()).filter(|entry| *entry != 0).map(Address);
             record.build_id = build_id(elf).map(|id| hex(id).into());
-            recognise(&mut checked, file, sums.as_ref(), options);
+            recognise(&mut checked, file, &Origins::new(elf, &debugging), sums.as_ref(), options);
         }
-        source_lines::add(&mut checked.record, elf);
+        source_lines::add(&mut checked.record, &debugging);
         checked
     })
 }
@@ -101,11 +107,18 @@ fn with_findings(mut record: Record<'static>, held: Held) -> Checked {
 fn recognise(
     checked: &mut Checked,
     file: &ElfFile<'_>,
+    origins: &Origins<'_, '_>,
     sums: Option<&Sums>,
     options: &CheckOptions,
 ) {
     let Checked { record, spilled } = checked;
-    let evidence = Evidence::of(record, file.elf, file.contents);
+    let mut evidence = Evidence::of(record, file.elf, file.contents);
+    let mut found = std::mem::take(&mut record.findings);
+    found.iter_mut().for_each(|finding| origins.add(record, finding));
+    record.findings = found;
+    if let Some(traits) = traits::find(record, file, origins, options) {
+        evidence = evidence.with_traits(traits);
+    }
     let useless = |record: &Record<'_>| {
         let sums = sums.filter(|_| options.checks(USELESS_SECTION))?;
         evidence.useless(record, || useless::found(file, sums))
@@ -120,6 +133,7 @@ fn recognise(
     let (mut recogniser, mut held) = (evidence.recogniser(), Held::default());
     let read = findings.each(&mut |some| {
         for mut finding in some {
+            origins.add(record, &mut finding);
             recogniser.finding(record, &mut finding);
             if options.wants_name(&finding.rule) {
                 held.push(finding);

@@ -27,6 +27,7 @@ mod readings;
 mod seen;
 pub mod stored;
 mod tables;
+mod traits;
 mod useless;
 mod verdict;
 

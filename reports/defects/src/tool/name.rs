@@ -2,7 +2,7 @@
 
 /// Programs whose defects are known, by the names that people and the programs themselves use. Of names that begin alike,
 /// the longer one is first.
-const NAMES: [(&str, &[&str]); 25] = [
+const NAMES: [(&str, &[&str]); 26] = [
     ("gnu assembler", &["GNU as"]),
     ("gnu as", &["GNU as"]),
     ("as", &["GNU as"]),
@@ -22,6 +22,7 @@ const NAMES: [(&str, &[&str]); 25] = [
     ("clang version", &["LLVM"]),
     ("clang", &["LLVM"]),
     ("mold", &["mold"]),
+    ("gcc", &["GCC"]),
     ("glibc", &["glibc"]),
     ("gnu readelf", &["readelf"]),
     ("readelf", &["readelf"]),

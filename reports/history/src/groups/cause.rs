@@ -27,6 +27,7 @@ pub(super) struct Key {
     known: Option<String>,
     wrong: Option<Wrong>,
     owner: Owner,
+    compiler: Option<String>,
     unlisted: bool,
 }
 
@@ -72,6 +73,7 @@ impl Findings {
             known: key.known,
             wrong: key.wrong,
             owner: key.owner,
+            compiler: key.compiler,
             unlisted: key.unlisted,
             findings: self.findings,
             functions: self.functions,
@@ -86,7 +88,8 @@ impl Key {
     /// The cause shared by all findings of the severity beyond the maximum number of causes.
     pub(super) fn without_rule(self) -> Key {
         let key = self.without_shape();
-        Key { rule: OTHERS.to_owned(), known: None, wrong: None, owner: Owner::Unknown, ..key }
+        let (rule, owner) = (OTHERS.to_owned(), Owner::Unknown);
+        Key { rule, known: None, wrong: None, owner, compiler: None, ..key }
     }
 
     /// The cause shared by all findings of the rule that are only counted.
@@ -114,7 +117,11 @@ impl FileCauses {
 
     pub(super) fn add(&mut self, head: &Record<'_>, finding: &Finding<'_>) {
         let similar = finding.difference.as_deref().map_or(0, Difference::elsewhere);
-        let weight = finding.weight();
+        // Others of the pattern of a trait's case may be no cases. Those that are counted are added at the end.
+        let (weight, similar) = match is_trait(finding) {
+            true => (finding.weight().min(1), 0),
+            false => (finding.weight(), similar),
+        };
         let rule = (finding.rule.to_string(), finding.known.as_ref().map(ToString::to_string));
         let of_rule = self.listed.entry(rule).or_default();
         *of_rule = of_rule.saturating_add(weight);
@@ -152,8 +159,21 @@ impl FileCauses {
                 known: count.known.as_deref().map(str::to_owned),
                 wrong: None,
                 owner: Owner::Unknown,
+                compiler: None,
                 unlisted: true,
             };
+            let of_trait = causes.keys().find(|of| {
+                of.owner == Owner::Compiler
+                    && of.known.is_some()
+                    && (&of.rule, &of.known) == (&key.rule, &key.known)
+            });
+            if let Some(of_trait) = of_trait.cloned() {
+                let findings = causes.entry(of_trait).or_default();
+                findings.findings = findings.findings.saturating_add(unlisted);
+                // Each is in a function of its own.
+                findings.functions = findings.functions.saturating_add(unlisted);
+                continue;
+            }
             let is_known = causes.len() < MOST || causes.contains_key(&key);
             let key = if is_known { key } else { key.without_rule() };
             let findings = causes.entry(key).or_default();
@@ -180,6 +200,20 @@ fn key(finding: &Finding<'_>, producers: &Arc<[String]>, table: Option<UnwindTab
     let difference = finding.difference.as_ref();
     let code = difference.map(|difference| difference.instructions.as_slice());
     let ruling = difference.and_then(|difference| difference.ruling.as_ref());
+    if is_trait(finding) {
+        return Key {
+            rule: finding.rule.as_str().to_owned(),
+            severity: finding.severity,
+            producers: Arc::clone(producers),
+            shape: String::new(),
+            instructions: Vec::new(),
+            known: finding.known.as_deref().map(str::to_owned),
+            wrong: ruling.map(|ruling| ruling.wrong),
+            owner: finding.owner,
+            compiler: compiler(finding),
+            unlisted: false,
+        };
+    }
     Key {
         rule: finding.rule.as_str().to_owned(),
         severity: finding.severity,
@@ -189,8 +223,20 @@ fn key(finding: &Finding<'_>, producers: &Arc<[String]>, table: Option<UnwindTab
         known: finding.known.as_deref().map(str::to_owned),
         wrong: ruling.map(|ruling| ruling.wrong),
         owner: finding.owner,
+        compiler: compiler(finding),
         unlisted: false,
     }
+}
+
+/// Whether a finding is a case of a compiler's trait, which is one cause, whatever the frames of the functions are.
+fn is_trait(finding: &Finding<'_>) -> bool {
+    finding.known.is_some() && finding.owner == Owner::Compiler
+}
+
+/// The compiler that has to act.
+fn compiler(finding: &Finding<'_>) -> Option<String> {
+    let origin = finding.origin.as_ref().filter(|_| finding.owner == Owner::Compiler);
+    origin.and_then(|origin| origin.compiler())
 }
 
 /// A number that identifies the function that a finding is about.

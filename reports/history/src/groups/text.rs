@@ -72,6 +72,9 @@ fn one(out: &mut dyn Write, cause: &RootCause, demangled: bool) -> io::Result<()
     if let Some(known) = &cause.known {
         writeln!(out, "  known: {}", printable(known))?;
     }
+    if let Some(owner) = cause.owner_in_words().filter(|_| cause.known.is_none()) {
+        writeln!(out, "  owner: {owner}")?;
+    }
     if !cause.producers.is_empty() {
         writeln!(out, "  made by {}", printable(cause.producers.join(", ")))?;
     }

@@ -9,11 +9,13 @@ use sframe_record::markdown::code_cell;
 use sframe_record::numbers::counted;
 use sframe_record::text::{printable, printable_path};
 use sframe_record::{Finding, Owner, Record, Status, catalogue};
-use sframe_reduce::assembler::Assembler;
+use sframe_reduce::assembler::{Assembler, Format, at_hand};
+use sframe_reduce::directives;
 use sframe_reduce::linker::Linker;
 use sframe_reduce::page::HEAD;
 use sframe_reduce::reduce::{Nearest, Outcome, Reduced, Task, reduce};
 use sframe_reduce::report;
+use sframe_reduce::source::{Code, Part};
 use sframe_reduce::wanted::Wanted;
 use sframe_validator::check::Options;
 use sframe_validator::elf::Elf;
@@ -29,6 +31,9 @@ use sframe_scan::{CheckOptions, Checker, Collector};
 const MOST_FINDINGS: usize = 1 << 20;
 /// The number of other findings that are named.
 const SHOWN: usize = 10;
+/// What to do about the finding of a linker.
+const LINKERS: &str =
+    "linkers make such code or sections, and objects alone do not show it: name one with --linker";
 /// The number of bytes in which the table of a page begins.
 const PAGE_START: u64 = 4096;
 
@@ -49,17 +54,30 @@ pub(super) fn run(args: &ReduceArgs) -> io::Result<Exit> {
     if args.page.is_none() {
         page_path(args).as_deref().map_or(Ok(()), check_page)?;
     }
-    let programs = match found_programs(args)? {
+    let mut programs = match found_programs(args)? {
         Ok(programs) => programs,
         Err(why) => {
             complain(&why)?;
             return Ok(Exit::Failure);
         }
     };
+    let watcher = std::env::current_exe()?;
     let interrupted = interrupt::flag_for_any_end()?;
     let stop = || interrupted.load(Ordering::Relaxed);
-    let outcome = found(args, &options).and_then(|(bytes, finding, wanted)| {
-        let elf = Elf::parse(&bytes).map_err(|error| about(&args.file, &error.to_string()))?;
+    let (bytes, finding, whole) = match found(args, &options) {
+        Ok(found) => found,
+        Err(why) => {
+            complain(&why)?;
+            return Ok(Exit::Incomplete);
+        }
+    };
+    if directives::are_wrong(&whole, &finding) {
+        return wrong_directives(args, &whole, &finding);
+    }
+    let mut note = None;
+    let outcome = Elf::parse(&bytes).map_err(|error| error.to_string()).and_then(|elf| {
+        note = programs.complete(&elf, &whole, &finding, &watcher)?;
+        let wanted = Wanted::like(&finding, &whole);
         // Code is reduced, too, so that it proves nothing about the directives.
         let of_reduced = CheckOptions { by_directives: true, ..options.clone() };
         let check = |path: &Path| record(path, &of_reduced);
@@ -73,19 +91,75 @@ pub(super) fn run(args: &ReduceArgs) -> io::Result<Exit> {
             respell: args.respell,
             stop: &stop,
         };
-        let outcome = reduce(&task).map_err(|why| about(&args.file, &why))?;
-        bytes.intact().map_err(|error| about(&args.file, &plain_error(&error)))?;
-        Ok((outcome, finding))
+        let outcome = reduce(&task)?;
+        bytes.intact().map_err(|error| plain_error(&error))?;
+        Ok(outcome)
     });
-    match outcome {
-        Ok((Outcome::Reduced(reduced), finding)) => written(args, &reduced, &finding, &programs),
-        Ok((Outcome::NotShown(nearest), finding)) => not_shown(&nearest, &finding, &programs),
-        Ok((Outcome::Stopped, _)) => Ok(Exit::Interrupted),
+    let exit = match outcome {
+        Ok(Outcome::Reduced(reduced)) => match nothing_reduced(&reduced, &programs) {
+            Some(why) => {
+                complain(&about(&args.file, why))?;
+                Exit::Incomplete
+            }
+            None => written(args, &reduced, &finding, &programs)?,
+        },
+        Ok(Outcome::NotShown(nearest)) => not_shown(&nearest, &finding, &programs)?,
+        Ok(Outcome::Stopped) => return Ok(Exit::Interrupted),
         Err(why) => {
-            complain(&why)?;
-            Ok(Exit::Incomplete)
+            complain(&about(&args.file, &why))?;
+            return Ok(Exit::Incomplete);
         }
+    };
+    if let Some(note) = note.filter(|_| finding.owner != Owner::Linker || args.linker.is_some()) {
+        writeln!(io::stderr(), "{note}")?;
     }
+    Ok(exit)
+}
+
+/// Why the smallest source shows nothing to the developers of an assembler, if that is so.
+fn nothing_reduced(reduced: &Reduced, programs: &Programs) -> Option<&'static str> {
+    if programs.linker.is_some() {
+        return None;
+    }
+    let is_code = |part: &Part| matches!(part, Part::Code(Code::Bytes(_)));
+    let has_code = || reduced.inputs.functions().flat_map(|of| &of.parts).any(is_code);
+    match reduced.finding.owner {
+        Owner::Linker => Some(LINKERS),
+        _ if reduced.inputs.directives() == 0 && has_code() => Some(
+            "nothing was reduced: what shows the finding has no directive, only the function's bytes, and an assembler does not read those",
+        ),
+        _ => None,
+    }
+}
+
+/// Writes the page about directives that are wrong: no assembler and no linker made the mistake.
+fn wrong_directives(
+    args: &ReduceArgs,
+    whole: &Record<'_>,
+    finding: &Finding<'_>,
+) -> io::Result<Exit> {
+    let page = directives::page(whole, finding, &origin(args, finding)).to_string();
+    if let Some(path) = page_path(args) {
+        let (file, mut out) = OutputFiles::of([&args.file]).create(&path, Content::Report)?;
+        out.write_all(page.as_bytes())
+            .and_then(|()| out.flush())
+            .map_err(|error| io::Error::other(about(&path, &plain_error(&error))))?;
+        file.finish()?;
+    }
+    let owner = finding.owner_in_words();
+    let owner =
+        owner.unwrap_or_else(|| "undecided, the compiler or the author of assembly".to_owned());
+    complain(&about(
+        &args.file,
+        "the directives are wrong, so that no assembler shows its own mistake: nothing was reduced",
+    ))?;
+    let mut out = io::stderr().lock();
+    writeln!(out, "{}: {}", finding.rule, finding.message)?;
+    writeln!(out, "owner: {owner}")?;
+    for line in directives::in_short(whole, finding) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(Exit::Incomplete)
 }
 
 /// The assemblers and the linker to use.
@@ -95,6 +169,35 @@ struct Programs {
 }
 
 impl Programs {
+    /// Finds an assembler if none was named. Returns a sentence if the first one writes another version than the file's section
+    /// has.
+    fn complete(
+        &mut self,
+        elf: &Elf<'_>,
+        whole: &Record<'_>,
+        finding: &Finding<'_>,
+        watcher: &Path,
+    ) -> Result<Option<String>, String> {
+        let abi = elf.abi().ok_or("SFrame is not defined for its machine")?;
+        let section = whole.sections.get(finding.section.unwrap_or(0));
+        let header = section.and_then(|section| section.header.as_ref());
+        let wanted = header.map(|header| Format::of(header, abi));
+        let writes = match self.assemblers.first() {
+            Some(assembler) => assembler.format(abi),
+            None => {
+                let found = at_hand(abi, wanted, watcher);
+                let (assembler, writes) = found.map_err(|why| format!("as: {why}"))?;
+                self.assemblers.push(assembler);
+                writes
+            }
+        };
+        let version = self.assemblers.first().map_or("", Assembler::version);
+        Ok(wanted.zip(writes).filter(|(wanted, writes)| wanted != writes).map(|(wanted, writes)| {
+            let version = printable(version.as_bytes());
+            format!("{version} writes {writes}: an assembler that writes {wanted}, as in the file, was not tried; --with names one")
+        }))
+    }
+
     /// The version of the one that has to show the finding.
     fn version(&self) -> String {
         let of_assembler = self.assemblers.first().map_or("", Assembler::version);
@@ -155,11 +258,11 @@ fn record(path: &Path, options: &CheckOptions) -> Record<'static> {
     whole
 }
 
-/// The file, and the finding in it.
+/// The file, the finding in it, and the record of the file.
 fn found(
     args: &ReduceArgs,
     options: &CheckOptions,
-) -> Result<(FileBytes, Finding<'static>, Wanted), String> {
+) -> Result<(FileBytes, Finding<'static>, Record<'static>), String> {
     let system = |error| about(&args.file, &plain_error(&error));
     let bytes = FileBytes::open(&args.file).map_err(system)?;
     if archive::is_archive(&bytes) {
@@ -179,8 +282,8 @@ fn found(
     // A defect may show in several rules: an error is at its cause, a warning is a consequence.
     let finding =
         named().find(|of| of.severity == sframe_record::Severity::Error).or_else(|| named().next());
-    match finding {
-        Some(finding) => Ok((bytes, finding.clone(), Wanted::like(finding, &record))),
+    match finding.cloned() {
+        Some(finding) => Ok((bytes, finding, record)),
         None => {
             let others = names(record.findings.iter());
             let why = match (&record.reason, others.is_empty()) {
@@ -213,6 +316,18 @@ fn names<'f>(findings: impl Iterator<Item = &'f Finding<'static>>) -> String {
     names.join(", ")
 }
 
+/// The file and the function of a finding, as Markdown for a cell.
+fn origin(args: &ReduceArgs, finding: &Finding<'_>) -> String {
+    let name = args.file.file_name().map_or(args.file.as_path(), Path::new);
+    let function = finding.function.as_ref().and_then(|function| function.symbol.as_ref());
+    let function = function.or(finding.code.as_ref().and_then(|code| code.symbol.as_ref()));
+    let name = code_cell(&printable_path(name));
+    match function {
+        Some(function) => format!("{name}, function {}", code_cell(function)),
+        None => name,
+    }
+}
+
 /// Writes the sources and the page.
 fn written(
     args: &ReduceArgs,
@@ -220,13 +335,7 @@ fn written(
     finding: &Finding<'_>,
     programs: &Programs,
 ) -> io::Result<Exit> {
-    let name = args.file.file_name().map_or(args.file.as_path(), Path::new);
-    let function = finding.function.as_ref().and_then(|function| function.symbol.as_ref());
-    let name = code_cell(&printable_path(name));
-    let origin = match function {
-        Some(function) => format!("{name}, function {}", code_cell(function)),
-        None => name,
-    };
+    let origin = origin(args, finding);
     let used =
         report::Programs { assemblers: &programs.assemblers, linker: programs.linker.as_ref() };
     let page = match report::report(reduced, used, Some(&origin)) {
@@ -347,9 +456,6 @@ fn not_shown(nearest: &Nearest, finding: &Finding<'_>, programs: &Programs) -> i
         (Some(why), _) if is_linked => format!("it links nothing: {}", printable(why.as_bytes())),
         (Some(why), _) => format!("it makes no object: {}", printable(why.as_bytes())),
         (None, true) if is_linked => "nothing is found in what it links".to_owned(),
-        (None, true) if finding.owner == Owner::Linker => {
-            "linkers make such code or sections, and objects alone do not show it: name one with --linker".to_owned()
-        }
         (None, true) => "nothing is found in the function that it assembles".to_owned(),
         (None, false) => {
             let each = nearest.findings.iter().take(SHOWN).map(|((rule, known), count)| {
@@ -359,7 +465,10 @@ fn not_shown(nearest: &Nearest, finding: &Finding<'_>, programs: &Programs) -> i
             format!("what is found instead: {}", each.collect::<Vec<_>>().join(", "))
         }
     };
-    writeln!(io::stderr(), "{instead}")?;
+    match finding.owner {
+        Owner::Linker if !is_linked => writeln!(io::stderr(), "{LINKERS}")?,
+        _ => writeln!(io::stderr(), "{instead}")?,
+    }
     Ok(Exit::Incomplete)
 }
 

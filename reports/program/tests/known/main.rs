@@ -10,6 +10,7 @@ mod random;
 mod start_files;
 mod starts;
 mod stripped;
+mod traits;
 mod useless;
 mod wrong_cfi;
 

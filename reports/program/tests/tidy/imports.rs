@@ -111,6 +111,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "call_sites",
             "elf_file",
             "compare",
+            "traits",
             "forecast",
             "readings",
             "useless",

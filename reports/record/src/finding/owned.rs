@@ -18,6 +18,7 @@ impl Finding<'_> {
             known: maybe(&self.known),
             consequence: self.consequence.as_deref().map(|of| Box::new(of.owned())),
             owner,
+            origin: self.origin.as_deref().map(|of| Box::new(of.owned())),
             message: text(&self.message),
             remedy: maybe(&self.remedy),
             section,

@@ -15,6 +15,7 @@ pub(super) fn page(out: &mut dyn Write, defect: &Defect, width: Option<usize>) -
     let owner = match defect.owner {
         Owner::Unknown => "",
         Owner::Yours => "Yours",
+        Owner::Compiler => "The compiler's authors",
         Owner::Assembler => "The assembler's authors",
         Owner::Linker => "The linker's authors",
         Owner::CRuntime => "The C library's authors",

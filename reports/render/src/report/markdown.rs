@@ -43,11 +43,14 @@ impl<W: Write> Markdown<W> {
                 Severity::Lint => "lint",
             };
             let example = cause.examples.first();
-            let message = match (cause.unlisted, example) {
-                (true, _) => "counted, not listed (`--all` lists each)",
-                (false, Some(example)) => &plain(&example.text()),
-                (false, None) => "",
+            let mut message = match (cause.unlisted, example) {
+                (true, _) => "counted, not listed (`--all` lists each)".to_owned(),
+                (false, Some(example)) => plain(&example.text()),
+                (false, None) => String::new(),
             };
+            if let Some(owner) = cause.owner_in_words() {
+                message.push_str(&plain(&format!("; owner: {owner}")));
+            }
             writeln!(
                 self.out,
                 "| {mark} | {} | {} | {} | {} | {} |",

@@ -9,8 +9,8 @@ use serde::Serialize;
 use sframe_history::{FileIdentity, Identity, Root};
 use sframe_record::json::{TOOL, write};
 use sframe_record::{
-    Events, Finding, ForecastTotal, Owner, PackageForecasts, ReadingTotal, Record, Severity,
-    Summary, Wrong, catalogue, with_ruling,
+    Events, Finding, ForecastTotal, Origin, Owner, PackageForecasts, ReadingTotal, Record,
+    Severity, Summary, Wrong, catalogue, with_ruling,
 };
 use sframe_validator::rules;
 
@@ -253,7 +253,9 @@ impl SarifResult {
             number => format!(", and in {number} more functions"),
         };
         let about = about.unwrap_or_default();
-        let message = format!("{}{others}{about}", finding.advice());
+        let compiler = finding.owner_in_words().filter(|_| finding.owner == Owner::Compiler);
+        let compiler = compiler.map_or(String::new(), |owner| format!("; owner: {owner}"));
+        let message = format!("{}{others}{about}{compiler}", finding.advice());
         let ruling = finding.ruling(record.table);
         let difference = finding.difference.as_ref();
         let wrong = difference.and_then(|of| of.ruling.as_ref()).map(|ruling| ruling.wrong);
@@ -270,6 +272,7 @@ impl SarifResult {
                 .collect(),
             properties: Properties {
                 owner: finding.owner,
+                origin: finding.origin.as_deref().map(Origin::owned),
                 known,
                 wrong,
                 elf_section: finding.elf_section.as_ref().map(ToString::to_string),
@@ -294,6 +297,9 @@ struct Suppression {
 #[serde(rename_all = "camelCase")]
 struct Properties {
     owner: Owner,
+    /// What the code was made from: the compiler with its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<Origin<'static>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     known: Option<String>,
     /// Which of SFrame and CFI is wrong.

@@ -5,6 +5,7 @@ mod coverage;
 pub(crate) mod evidence;
 mod forecast;
 pub(crate) mod known;
+mod owner;
 mod place;
 mod readings;
 mod totals;
@@ -23,8 +24,8 @@ use sframe_record::catalogue::find;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::column_width;
 use sframe_record::{
-    Difference, Events, Finding, Owner, Part, Record, Section, Severity, Status, Summary,
-    Text as Name, UnwindTable, Wrong,
+    Difference, Events, Finding, Part, Record, Section, Severity, Status, Summary, Text as Name,
+    UnwindTable,
 };
 use useless::is_useless;
 
@@ -312,12 +313,9 @@ impl<W: Write> Text<W> {
         if let Some(known) = &finding.known {
             return writeln!(self.out, "    known: {}", self.wrapped(&known::in_full(known), 6));
         }
-        match finding.owner {
-            Owner::Unknown if is_sframe_wrong(finding) => {
-                writeln!(self.out, "    owner: undecided, the assembler or the author of the CFI")
-            }
-            Owner::Unknown => Ok(()),
-            owner => writeln!(self.out, "    owner: {}", owner.name()),
+        match owner::of(record, finding) {
+            Some(owner) => writeln!(self.out, "    owner: {owner}"),
+            None => Ok(()),
         }
     }
 
@@ -327,8 +325,13 @@ impl<W: Write> Text<W> {
             .counts
             .iter()
             .filter(|count| self.is_only_named(count.known.is_some(), count.severity));
-        let named: BTreeSet<&str> = named.filter_map(|count| count.known.as_deref()).collect();
-        let named: Vec<String> = named.into_iter().map(known::in_short).collect();
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for count in named {
+            let of_defect = count.known.as_deref().map(|known| counts.entry(known).or_default());
+            of_defect.into_iter().for_each(|of| *of = of.saturating_add(count.count));
+        }
+        let named: Vec<String> =
+            counts.into_iter().map(|(known, count)| known::with_count(known, count)).collect();
         match named.is_empty() {
             true => String::new(),
             false => format!("known, not caused by this file: {}", named.join(", ")),
@@ -491,10 +494,4 @@ fn section_in_short(section: &Section<'_>) -> String {
     };
     let functions = counted(section.functions, "function");
     format!("{} {what}, {functions}, {}", section.name, counted(section.rows, "row"))
-}
-
-/// Whether the machine code proves SFrame wrong.
-fn is_sframe_wrong(finding: &Finding<'_>) -> bool {
-    let ruling = finding.difference.as_ref().and_then(|difference| difference.ruling.as_ref());
-    ruling.is_some_and(|ruling| ruling.wrong == Wrong::Sframe)
 }

@@ -167,6 +167,7 @@ impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
             known: known.map(Text::from),
             consequence: None,
             owner: Owner::Unknown,
+            origin: None,
             message: finding.message.into(),
             remedy: None,
             section: finding.section,

@@ -3,6 +3,7 @@
 mod relocated;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use addr2line::{Context, gimli};
@@ -11,8 +12,9 @@ use sframe_validator::Endian;
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::CodeAddress;
 
+use super::origin::of_unit;
 use relocated::Layout;
-use sframe_record::{Address, Finding, Record, SourceLine};
+use sframe_record::{Address, Finding, Origin, Record, SourceLine};
 
 /// The maximum number of bytes of decompressed DWARF sections together.
 const ROOM: u64 = 1 << 30;
@@ -67,8 +69,47 @@ impl<'a> DebugSections<'a> {
 /// The maximum number of bytes of line tables and debugging information that are read for the places of findings.
 const MOST: u64 = 256 << 20;
 
+/// The debugging information of a file for the places of its findings, which is read when it is needed.
+pub(crate) struct Debugging<'d> {
+    elf: &'d Elf<'d>,
+    sections: &'d OnceCell<DebugSections<'d>>,
+    places: OnceCell<Sections>,
+    lines: OnceCell<Option<SourceLines<'d>>>,
+}
+
+impl<'d> Debugging<'d> {
+    /// For a file, whose sections are held in `sections` once they are read.
+    pub(crate) const fn of(
+        elf: &'d Elf<'d>,
+        sections: &'d OnceCell<DebugSections<'d>>,
+    ) -> Debugging<'d> {
+        Debugging { elf, sections, places: OnceCell::new(), lines: OnceCell::new() }
+    }
+
+    fn places(&self) -> &Sections {
+        self.places.get_or_init(|| Sections::of(self.elf))
+    }
+
+    fn lines(&self) -> Option<&SourceLines<'d>> {
+        let read = || {
+            let debug = |name: &[u8]| name.starts_with(b".debug_");
+            let sizes = self.elf.sections().iter().filter(|of| debug(of.name.bytes()));
+            let size = sizes.map(|section| section.size).fold(0, u64::saturating_add);
+            let is_read = size > 0 && size <= MOST;
+            is_read.then(|| self.sections.get_or_init(|| DebugSections::load(self.elf)).lines())
+        };
+        self.lines.get_or_init(read).as_ref()
+    }
+
+    /// What the code of a finding was made from, by its unit.
+    pub(crate) fn origin(&self, finding: &Finding<'_>) -> Option<Origin<'static>> {
+        let place = self.places().place_of(finding)?;
+        self.lines()?.origin(place)
+    }
+}
+
 /// Adds the source line to each finding that is not a case of a known defect, and to the functions without an entry.
-pub(crate) fn add(record: &mut Record<'_>, elf: &Elf<'_>) {
+pub(crate) fn add(record: &mut Record<'_>, debugging: &Debugging<'_>) {
     let without_entry = |record: &Record<'_>| {
         let found = record.coverage.as_ref().and_then(|coverage| coverage.without_entry.as_ref());
         found.is_some_and(|without| !without.largest.is_empty())
@@ -76,20 +117,16 @@ pub(crate) fn add(record: &mut Record<'_>, elf: &Elf<'_>) {
     if record.findings.is_empty() && !without_entry(record) {
         return;
     }
-    let sections = Sections::of(elf);
+    let sections = debugging.places();
     let place =
         |finding: &Finding<'_>| sections.place_of(finding).filter(|_| finding.known.is_none());
-    let debug = |name: &[u8]| name.starts_with(b".debug_");
-    let sizes = elf.sections().iter().filter(|section| debug(section.name.bytes()));
-    let size = sizes.map(|section| section.size).fold(0, u64::saturating_add);
     let is_wanted = |record: &Record<'_>| {
         without_entry(record) || record.findings.iter().any(|finding| place(finding).is_some())
     };
-    if size == 0 || size > MOST || !is_wanted(record) {
+    if !is_wanted(record) {
         return;
     }
-    let debug = DebugSections::load(elf);
-    let lines = debug.lines();
+    let Some(lines) = debugging.lines() else { return };
     for finding in &mut record.findings {
         finding.source = place(finding).and_then(|place| lines.find(place));
     }
@@ -144,6 +181,16 @@ pub struct SourceLines<'d> {
 }
 
 impl SourceLines<'_> {
+    /// What the code at `place` was made from, by its unit.
+    fn origin(&self, place: CodeAddress) -> Option<Origin<'static>> {
+        let address = self.layout.address(place);
+        address.checked_add(1)?;
+        let context = self.context.as_ref()?;
+        let unit = context.find_dwarf_and_unit(address).skip_all_loads()?;
+        let file = context.find_location(address).ok().flatten().and_then(|found| found.file);
+        of_unit(&unit, file)
+    }
+
     /// The source line of the instruction at `place`.
     pub fn find(&self, place: CodeAddress) -> Option<SourceLine<'static>> {
         let address = self.layout.address(place);

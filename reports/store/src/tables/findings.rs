@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use sframe_record::{
-    Finding, Instruction, KnownFrame, PrintedFrame, Proof, Side, Similar, Text, Unproven,
+    Compiler, Finding, Instruction, KnownFrame, PrintedFrame, Proof, Side, Similar, Text, Unproven,
 };
 
 use super::column::{Cell, Column, ColumnKind, Table};
@@ -115,10 +115,19 @@ impl Table for Findings {
         column(
             ColumnKind::texts(
                 "owner",
-                "who has to act: `yours`, `assembler`, `linker`, `c-runtime` or `unknown`",
+                "who has to act: `yours`, `compiler`, `assembler`, `linker`, `c-runtime` or `unknown`",
             ),
             |found| Cell::text(found.owner.identifier()),
         ),
+        column(
+            ColumnKind::texts("compiler", "first compiler that may have written the code's CFI")
+                .or_null(),
+            |found| Cell::optional_text(compiler(found).map(|of| of.name.as_str())),
+        ),
+        column(ColumnKind::texts("compiler_version", "its version").or_null(), |found| {
+            let version = compiler(found).and_then(|of| of.version.as_ref());
+            Cell::optional_text(version.map(|version| version.as_str()))
+        }),
     ];
 }
 
@@ -127,6 +136,10 @@ const fn column(
     cell: for<'c, 'r> fn(&'c Finding<'r>) -> Cell<'c>,
 ) -> Column<Findings> {
     Column { what, cell }
+}
+
+fn compiler<'c, 'r>(found: &'c Finding<'r>) -> Option<&'c Compiler<'r>> {
+    found.origin.as_ref()?.compilers.first()
 }
 
 /// The symbol of the function, or of the code if the finding has no function.

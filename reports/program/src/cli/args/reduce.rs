@@ -23,11 +23,12 @@ The linker is run with -shared, or like the file was linked; other options may f
 is run with -nostdlib first: the page says if the finding depends on startup objects and the C library.
 
 A page for the developers of the assembler or the linker is written beside the source: input, commands, what they print, and what would be \
-right.
+right. Where the code proves the directives themselves wrong, there is nothing to reduce, and only a page is written: for the author of the \
+assembly or the developers of the compiler, with the source line, the directives and what the code does.
 
 Exit status:
   0  the source was written
-  2  the file has no such finding, or these programs do not show it; nothing was written
+  2  the file has no such finding, these programs do not show it, or its directives are wrong; no source was written
   3  wrong usage, or the program itself failed
   130  interrupted; nothing was written";
 
@@ -43,8 +44,9 @@ pub(in crate::cli) struct ReduceArgs {
     /// The function of the finding; by default, that of the first one
     #[arg(long, value_name = "SYMBOL")]
     pub(in crate::cli) function: Option<String>,
-    /// GNU as or llvm-mc, with arguments that are always passed; may be repeated with --linker
-    #[arg(long, value_name = "AS", default_value = "as", value_hint = ValueHint::CommandString)]
+    /// GNU as or llvm-mc, with arguments that are always passed; may be repeated with --linker. By default, one on the path that
+    /// writes the version of the file's section, else as
+    #[arg(long, value_name = "AS", value_hint = ValueHint::CommandString)]
     pub(in crate::cli) with: Vec<String>,
     /// GNU ld, gold, lld, mold or a driver that runs one, with arguments that are always passed: the finding is that of a link
     #[arg(long, value_name = "LD", value_hint = ValueHint::CommandString)]

@@ -1,6 +1,19 @@
 //! Known defects in words.
 
+use sframe_record::Owner;
+use sframe_record::numbers::counted;
 use sframe_record::text::printable;
+
+/// As [`in_short`], with the number of its findings for a trait of a compiler, which is in most functions.
+pub(crate) fn with_count(id: &str, count: u64) -> String {
+    match sframe_defects::find(id) {
+        Some(defect) if defect.owner == Owner::Compiler => {
+            let (findings, affected) = (counted(count, "finding"), defect.affected());
+            format!("{id}, {findings} ({affected}; {})", defect.consequence())
+        }
+        _ => in_short(id),
+    }
+}
 
 /// `ld-plt-got (GNU ld 2.44 to 2.47.50; partial: the stubs of .plt.got)`.
 pub(crate) fn in_short(id: &str) -> String {

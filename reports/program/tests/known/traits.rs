@@ -1,0 +1,135 @@
+//! Traits of compilers: recognised by the compiler and by the code of each case. LLVM's own compiler and the assembler say what is
+//! true; CFI for calls alone is what `uwtable(sync)` asks for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sframe_corpus::program::run;
+use sframe_corpus::{corpus, tools};
+use sframe_record::Record;
+
+use super::records;
+
+/// The counts of a file: rule, known defect, number.
+fn counts(options: &[&str], file: &Path) -> Vec<(String, Option<String>, u64)> {
+    let file = file.to_str().expect("a path");
+    let options = [&["--thorough", "--no-config", "--format", "ndjson"], options, &[file]].concat();
+    let text = run(&corpus(), &options).text;
+    let record: Record<'_> = records(&text).next().expect("a record");
+    let of_code =
+        record.counts.iter().filter(|count| count.rule.as_str() != "register-contradicts-code");
+    of_code
+        .map(|count| {
+            let known = count.known.as_ref().map(ToString::to_string);
+            (count.rule.to_string(), known, count.count)
+        })
+        .collect()
+}
+
+fn count(rule: &str, known: Option<&str>, number: u64) -> (String, Option<String>, u64) {
+    (rule.to_owned(), known.map(str::to_owned), number)
+}
+
+fn assembled(folder: &Path, tool: &Path, options: &[&str], text: &str) -> PathBuf {
+    fs::write(folder.join("a.s"), text).expect("a file");
+    let object = folder.join("a.o");
+    let mut assembler = Command::new(tool);
+    assembler.args(options).args(["a.s", "-o"]).arg(&object).current_dir(folder);
+    assert!(assembler.status().expect("the assembler runs").success());
+    object
+}
+
+/// Frames with and without a frame pointer, large and small.
+fn functions(table: &str) -> String {
+    let function = |name: &str, size: u32, pointer: &str| {
+        format!(
+            "define i64 @{name}(i64 %x, i64 %y) nounwind {table} \"frame-pointer\"=\"{pointer}\" {{\n  %p = alloca [{size} x i64]\n\
+             %a = call i64 @g(i64 %x, ptr %p)\n  %b = add i64 %a, %y\n  ret i64 %b\n}}\n"
+        )
+    };
+    let each = [("a", 4, "none"), ("b", 100, "all"), ("c", 4, "all"), ("d", 9000, "none")];
+    let each = each.map(|(name, size, pointer)| function(name, size, pointer)).concat();
+    format!(
+        "target triple = \"aarch64-unknown-linux-gnu\"\nsource_filename = \"a.c\"\ndeclare i64 @g(i64, ptr)\n{each}\
+         !llvm.ident = !{{!7}}\n!7 = !{{!\"clang version 17.0.6\"}}\n"
+    )
+}
+
+#[test]
+fn cfi_for_calls_alone_is_one_trait() {
+    let Some(llvm) = tools::toolchain("llvm-23") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let compiled = |table: &str| {
+        fs::write(folder.path().join("a.ll"), functions(table)).expect("a file");
+        let mut llc = Command::new(llvm.join("llc"));
+        llc.args(["-O2", "a.ll", "-o", "a.s"]).current_dir(&folder);
+        assert!(llc.status().expect("llc runs").success());
+        fs::read_to_string(folder.path().join("a.s")).expect("text")
+    };
+    let options = ["-filetype=obj", "-triple=aarch64-linux-gnu"];
+    let of = |text: &str, all: &[&str]| {
+        counts(all, &assembled(folder.path(), &llvm.join("llvm-mc"), &options, text))
+    };
+    // With asynchronous tables, LLVM describes all of them.
+    assert_eq!(of(&compiled("uwtable"), &[]), []);
+    let text = compiled("uwtable(sync)");
+    let found = of(&text, &[]);
+    let [(rule, Some(known), number)] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((&**rule, &**known), ("cfi-contradicts-code", "cfi-for-calls-only"));
+    assert!(*number >= 4, "{number}");
+    assert_eq!(of(&text, &["--all"]), found, "all are looked at, listed or not");
+    // Another compiler has no such trait.
+    let other = text.replace("clang version 17.0.6", "GCC: (GNU) 12.2.0");
+    assert_eq!(of(&other, &[]), [count("cfi-contradicts-code", None, *number)]);
+    // A directive with a wrong value in the body is another mistake.
+    let (before, after) = text.split_once(".cfi_def_cfa_offset 48").expect("a directive");
+    let wrong = format!("{before}.cfi_def_cfa_offset 64{after}");
+    let found = of(&wrong, &[]);
+    assert!(found.iter().any(|(_, known, _)| known.is_none()), "{found:?}");
+}
+
+/// What GCC before 4.5 wrote: nothing about epilogues. `other` is what the last function has before it returns.
+fn without_epilogues(compiler: &str, other: &str) -> String {
+    let function = |name: &str, body: &str| {
+        format!(
+            "\t.globl {name}\n\t.type {name},@function\n{name}:\n\t.cfi_startproc\n{body}\t.cfi_endproc\n\t.size {name},.-{name}\n"
+        )
+    };
+    let with_pointer = "\tpush %rbp\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset %rbp, -16\n\tmov %rsp, %rbp\n\t.cfi_def_cfa_register %rbp\n\
+                        \tcall h\n\tleave\n\tret\n";
+    let with_stack =
+        "\tsub $24, %rsp\n\t.cfi_def_cfa_offset 32\n\tcall h\n\tadd $24, %rsp\n\tret\n";
+    let last = format!(
+        "\tsub $24, %rsp\n\t.cfi_def_cfa_offset 32\n\tcall h\n\tadd $24, %rsp\n{other}\tret\n"
+    );
+    let each = [("a", with_pointer), ("b", with_stack), ("c", with_stack), ("d", &*last)];
+    let each = each.map(|(name, body)| function(name, body)).concat();
+    format!("\t.file \"a.c\"\n\t.text\n{each}\t.ident \"{compiler}\"\n")
+}
+
+#[test]
+fn epilogues_of_old_gcc_are_one_trait_and_hide_no_other_error() {
+    let Some(gnu) = tools::toolchain("2.44") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = |compiler: &str, other: &str, options: &[&str]| {
+        let text = without_epilogues(compiler, other);
+        counts(options, &assembled(folder.path(), &gnu.join("as"), &["--gsframe"], &text))
+    };
+    let (id, rule) = (Some("epilogues-not-described"), "inherited-error");
+    for compiler in ["GCC: (GNU) 4.4.5", "GCC: (GNU) 3.4.6", "GCC: (Debian 4.3.2-1.1) 4.3.2"] {
+        assert_eq!(of(compiler, "", &[]), [count(rule, id, 4)], "{compiler}");
+    }
+    for compiler in ["GCC: (GNU) 4.5.0", "GCC: (GNU) 12.2.0", "clang version 4.0.0", "GCC: (GNU) x"]
+    {
+        assert_eq!(of(compiler, "", &[]), [count(rule, None, 4)], "{compiler}");
+    }
+    // The same distance in code that is no epilogue: a call with the frame half gone.
+    let old = "GCC: (GNU) 4.4.5";
+    for other in ["\tcall h\n", "\txor %eax, %eax\n\tcall h\n", "\tpush %rax\n\tpop %rcx\n"] {
+        for options in [&[][..], &["--all"]] {
+            let found = of(old, other, options);
+            assert_eq!(found, [count(rule, None, 1), count(rule, id, 3)], "{other} {options:?}");
+        }
+    }
+}
