@@ -132,7 +132,7 @@ pub(super) struct Differences<'c> {
     last: Option<Culprit>,
     kept: Vec<Kept<'c>>,
     /// The number of bytes at which the code proves that both witnesses are right.
-    alike: u64,
+    pub(super) alike: u64,
 }
 
 impl<'c> Differences<'c> {
@@ -175,11 +175,6 @@ impl<'c> Differences<'c> {
             let start = CodeAddress { address: start, ..case.start };
             self.add(Case { start, end, ruling: Some(ruling), ..case }, row_start, judge, tally);
         }
-    }
-
-    /// The number of bytes in the ranges that were added at which the witnesses say the same in different ways.
-    pub(super) const fn alike(&self) -> u64 {
-        self.alike
     }
 
     /// Adds a range whose rows the code proves wrong.

@@ -300,7 +300,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         found: &mut dyn FnMut(Difference<'c>),
     ) -> Account<'c> {
         let Totals { bytes: mut sums, mut functions } = totals;
-        let alike = self.differences.alike();
+        let alike = self.differences.alike;
         sums.different = sums.different.saturating_sub(alike);
         sums.equal = sums.equal.saturating_add(alike);
         self.empty(&mut functions);
