@@ -8,7 +8,7 @@ mod candidates;
 mod region;
 mod walk;
 
-use sframe_validator::elf::{Elf, ElfKind};
+use sframe_validator::elf::{Elf, ElfKind, ElfSection};
 use sframe_validator::unwind::CodeAddress;
 
 use super::imports::NoReturnImports;
@@ -59,7 +59,10 @@ pub(super) fn unnamed_functions(
         return Vec::new();
     }
     let pointers = candidates::in_data(elf, &regions);
-    let named = known.named.iter().map(|place| place.address);
+    // mold names the linker's stubs, which are no functions of their own.
+    let is_stub =
+        |place: &CodeAddress| elf.code_section_at(*place).is_some_and(ElfSection::is_stubs);
+    let named = known.named.iter().filter(|place| !is_stub(place)).map(|place| place.address);
     let entries = named.chain([elf.entry()].into_iter().filter(|entry| *entry != 0)).collect();
     let walk = Walk::new(regions, machine, known.imports, entries, pointers);
     let found = machine.decode(walk);

@@ -60,7 +60,12 @@ fn every_instruction_of_a_stub_has_a_frame() {
                 }
                 let found = found.unwrap_or_else(|| panic!("{} {address:#x}", path.display()));
                 assert_eq!(found.frame, frame(moved), "{} {address:#x}", path.display());
-                assert_eq!((found.start, found.end), (address + BIAS, address + BIAS + 4));
+                assert_eq!(
+                    (found.start, found.end),
+                    (address + BIAS, address + BIAS + 4),
+                    "{} {address:#x}",
+                    path.display()
+                );
                 // No stub calls.
                 assert!(row(address + 3).is_err());
                 pushed += i64::from(moved == 16);

@@ -18,12 +18,15 @@ pub(super) struct Run {
     pub(super) targets: Vec<u64>,
 }
 
-/// Those that lead into some regions, which must be in order.
+/// Those that lead into some regions, which must be in order. Pointers to a linker's stubs are there for the dynamic linker, which
+/// replaces them.
 pub(super) fn in_data(elf: &Elf<'_>, regions: &[Region<'_>]) -> Pointers {
     let is_code = |address: u64| {
         let after = regions.partition_point(|it| it.range.start.address <= address);
         let region = after.checked_sub(1).and_then(|index| regions.get(index));
-        region.is_some_and(|region| address < region.range.end)
+        let region = region.filter(|region| address < region.range.end);
+        let section = region.and_then(|region| elf.code_section_at(region.range.start));
+        section.is_some_and(|section| !section.is_stubs())
     };
     let mut runs: Vec<Run> = Vec::new();
     let mut end = None;
