@@ -1,6 +1,7 @@
 //! A section added to a file, or the program header for a section that it has.
 //!
-//! An object gets the section and its relocations, after everything that it has.
+//! An object gets the section and its relocations, after everything that it has, and symbols for sections of code that have global
+//! symbols only.
 //!
 //! Nothing that a linked file has moves, except the program headers, which have to grow. A new segment at the end of the
 //! file and of its memory contains them, a note, and the SFrame section. New section headers and their names follow;
@@ -11,6 +12,7 @@
 
 mod fields;
 mod object;
+mod section_symbols;
 mod sections;
 mod segment;
 
@@ -47,8 +49,6 @@ pub enum CannotInsert {
     Headers,
     /// Its segments have physical addresses of their own, as those of a kernel.
     Physical,
-    /// No local symbol is in the section of code with this index, so no relocation can refer to it.
-    NoSymbol(u32),
     /// There is no address after the last segment, or the first segment's address is lower than its file offset.
     NoAddress,
     /// The file would need this many zeros before the section, because its memory is much larger than the file.
@@ -78,12 +78,6 @@ impl fmt::Display for CannotInsert {
                 "its segments have physical addresses of their own, like those of a kernel, whose loader would not \
                  know what to do with another segment",
             ),
-            CannotInsert::NoSymbol(section) => {
-                write!(
-                    f,
-                    "section {section} has code and no local symbol to which relocations can refer"
-                )
-            }
             CannotInsert::NoAddress => f.write_str("there is no free address after the segments"),
             CannotInsert::TooSparse(zeros) => write!(
                 f,
@@ -179,8 +173,8 @@ impl<'e> Insertion<'e> {
     /// The file with the section, which was made for [`Insertion::place`].
     ///
     /// # Errors
-    /// [`CannotInsert::Headers`] if the headers contradict each other, [`CannotInsert::NoAddress`] if the section is too
-    /// large, and [`CannotInsert::NoSymbol`].
+    /// [`CannotInsert::Headers`] if the headers contradict each other, and [`CannotInsert::NoAddress`] if the section is
+    /// too large.
     pub fn file(&self, written: &Written) -> Result<Vec<u8>, CannotInsert> {
         match &self.segment {
             Some(segment) => self.linked_file(segment, &written.bytes),
@@ -204,12 +198,16 @@ impl<'e> Insertion<'e> {
                 alignment: 8,
                 ..SectionHeader::default()
             };
+            let mut table = sections::table(self.elf, &header)?;
             let added = [segment.note(), (".sframe", new)];
-            let (added, moved) = match (self.replaced, added.as_slice()) {
-                (Some(index), [note, _]) => (core::slice::from_ref(note), Some((index, new))),
-                (_, added) => (added, None),
+            let added = match (self.replaced, added.as_slice()) {
+                (Some(index), [note, _]) => {
+                    sections::replace(&mut table, index, new)?;
+                    core::slice::from_ref(note)
+                }
+                (_, added) => added,
             };
-            sections::append(self.elf, &mut file, &mut header, added, moved)?;
+            sections::append(self.elf, &mut file, &mut header, table, added)?;
         }
         header.write(&mut file, self.elf.endian()).ok_or(CannotInsert::Headers)?;
         Ok(file)
@@ -236,7 +234,8 @@ pub fn add_segment(elf: &Elf<'_>) -> Result<Vec<u8>, CannotInsert> {
     let segment = NewSegment::new(elf, &header)?;
     let mut file = segment.file(elf, &mut header, 0, place)?;
     if header.sections > 0 {
-        sections::append(elf, &mut file, &mut header, &[segment.note()], None)?;
+        let table = sections::table(elf, &header)?;
+        sections::append(elf, &mut file, &mut header, table, &[segment.note()])?;
     }
     header.write(&mut file, elf.endian()).ok_or(CannotInsert::Headers)?;
     Ok(file)

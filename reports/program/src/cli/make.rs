@@ -260,7 +260,6 @@ fn no_place(elf: &Elf<'_>, error: &CannotInsert) -> String {
         CannotInsert::SeveralSections => {
             "; `sframe-check repair` merges those that a linker has appended"
         }
-        CannotInsert::NoSymbol(_) => "; --as assembly writes a section to append to its source",
         CannotInsert::HasSframe => {
             "; `sframe-check repair` corrects it, and --replace replaces it by a new one"
         }

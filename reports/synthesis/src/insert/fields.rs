@@ -196,6 +196,20 @@ impl Symbol {
         self.info & 0xf == 3
     }
 
+    /// The symbol of a section.
+    pub(super) const fn of_section(section: u16) -> Symbol {
+        Symbol { info: 3, section, value: 0 }
+    }
+
+    /// Writes it, without a name and a size.
+    pub(super) fn write(&self, file: &mut Vec<u8>, endian: Endian) {
+        push(file, endian, 0, 4);
+        file.extend([self.info, 0]);
+        push(file, endian, self.section.into(), 2);
+        push(file, endian, self.value, 8);
+        push(file, endian, 0, 8);
+    }
+
     fn read(rest: &mut Reader<'_>) -> Option<Symbol> {
         rest.skip(4)?;
         let [info, _] = rest.bytes()?;

@@ -8,7 +8,7 @@ use sframe_validator::section::Header;
 use sframe_validator::unwind::CodeAddress;
 
 use super::fields::{Relocation, SectionHeader, symbols};
-use super::{CannotInsert, Insertion, extend, sections};
+use super::{CannotInsert, Insertion, extend, section_symbols, sections};
 use crate::place::{Written, section_type};
 
 const SHT_SYMTAB: u32 = 2;
@@ -22,9 +22,15 @@ pub(super) fn file(insertion: &Insertion<'_>, written: &Written) -> Result<Vec<u
     let mut header = insertion.header;
     let table = elf.sections().iter().find(|section| section.sh_type == SHT_SYMTAB);
     let table = table.ok_or(CannotInsert::Headers)?.index;
-    let anchors = Anchors::new(elf, table)?;
+    let mut anchors = Anchors::new(elf, table)?;
     let kind = kind(elf, &written.bytes).ok_or(CannotInsert::Headers)?;
     let mut file = elf.data().to_vec();
+    let mut headers = sections::table(elf, &header)?;
+    let missing = anchors.missing(written);
+    if !missing.is_empty() {
+        let first = section_symbols::add(elf, &mut file, &mut headers, table, &missing)?;
+        anchors.0.extend(missing.iter().zip(first..).map(|(section, it)| (*section, (it, 0))));
+    }
     let section = SectionHeader {
         sh_type: section_type(&written.bytes),
         flags: SHF_ALLOC,
@@ -52,7 +58,7 @@ pub(super) fn file(insertion: &Insertion<'_>, written: &Written) -> Result<Vec<u
         relocation.write(&mut file, elf.endian());
     }
     let new = [(".sframe", section), (".rela.sframe", relocations)];
-    sections::append(elf, &mut file, &mut header, &new, None)?;
+    sections::append(elf, &mut file, &mut header, headers, &new)?;
     header.write(&mut file, elf.endian()).ok_or(CannotInsert::Headers)?;
     Ok(file)
 }
@@ -99,10 +105,20 @@ impl Anchors {
         Ok(Anchors(anchors))
     }
 
+    /// The sections to which relocations have to refer and that have no symbol yet, in order.
+    fn missing(&self, written: &Written) -> Vec<u32> {
+        let targets = written.relocations.iter().filter_map(|relocation| relocation.target);
+        let sections = targets.map(|target| target.section);
+        let mut missing: Vec<u32> = sections.filter(|it| !self.0.contains_key(it)).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        missing
+    }
+
     /// The symbol and the addend for a place.
     fn of(&self, place: CodeAddress) -> Result<(u32, u64), CannotInsert> {
         let anchor = self.0.get(&place.section).filter(|_| place.section != 0);
-        let (symbol, value) = anchor.ok_or(CannotInsert::NoSymbol(place.section))?;
+        let (symbol, value) = anchor.ok_or(CannotInsert::Headers)?;
         Ok((*symbol, place.address.wrapping_sub(*value)))
     }
 }
