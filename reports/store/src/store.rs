@@ -38,8 +38,9 @@ pub struct Store {
     lost: Option<DamagedFile>,
 }
 
-/// Whether this build writes the tables of a store.
-const WRITES_TABLES: bool = cfg!(feature = "tables");
+/// Whether this build writes the tables of a store. The `parquet` crate writes numbers in the order of the host, so that tables of a
+/// big-endian one could not be read.
+const WRITES_TABLES: bool = cfg!(all(feature = "tables", target_endian = "little"));
 
 /// The result of merging.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -309,13 +310,13 @@ impl Store {
     }
 }
 
-#[cfg(feature = "tables")]
+#[cfg(all(feature = "tables", target_endian = "little"))]
 fn write_tables(folder: &Path, manifest: &Manifest) -> Result<()> {
     crate::tables::write(folder, manifest)
 }
 
 /// Removes the tables of an earlier merge, which may not be those of these shards.
-#[cfg(not(feature = "tables"))]
+#[cfg(not(all(feature = "tables", target_endian = "little")))]
 fn write_tables(folder: &Path, _: &Manifest) -> Result<()> {
     claim::remove_tables(folder)
 }

@@ -219,13 +219,18 @@ fn merge_in(place: &StorePlace, manifest: Manifest, args: &ShardsArgs) -> Result
     }
 }
 
-/// Says that a complete store, which the user calls `name`, has no tables, and which build adds them.
+/// Says that a complete store, which the user calls `name`, has no tables, and what adds them.
 pub(super) fn mention_tables(store: &Store, name: &Path) -> io::Result<()> {
     if store.has_tables() {
         return Ok(());
     }
-    let what = "no tables for DuckDB and pandas, which this build leaves out: released programs and \
-                `cargo install sframe-check --features tables` add them when they merge the store";
+    let what = if cfg!(target_endian = "big") {
+        "no tables for DuckDB and pandas, which big-endian hosts cannot write: a program on another host adds them \
+         when it merges the store"
+    } else {
+        "no tables for DuckDB and pandas, which this build leaves out: released programs and \
+         `cargo install sframe-check --features tables` add them when they merge the store"
+    };
     complain(&format!("{}: {what}", name.display()))
 }
 

@@ -70,7 +70,7 @@ pub(super) fn totals(
 pub(super) fn in_short(compared: &CoverageTotal<'_>, noun: &str) -> String {
     let alone = format!("described by {noun} alone");
     let bytes = &compared.coverage.bytes;
-    let mut parts = vec![format!("{} bytes the same", grouped(bytes.equal))];
+    let mut parts = vec![format!("{} the same", counted(bytes.equal, "byte"))];
     let others = [
         (bytes.limited, "as far as the version can say"),
         (bytes.different, "different"),
