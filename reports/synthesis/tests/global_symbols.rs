@@ -48,7 +48,7 @@ own:	.quad 20
 table:	.quad third
 "#;
 
-/// The same for AArch64.
+/// Code of that shape for AArch64.
 const AARCH64: &str = r#"
 	.text
 	.globl _start, first, second, third, table
