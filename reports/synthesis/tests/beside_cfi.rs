@@ -1,5 +1,5 @@
-//! A section that is made from machine code and stands beside CFI contradicts it nowhere, and changes nothing about what the code
-//! proves of the CFI.
+//! A section that is made from machine code never contradicts the CFI beside it, and what the code proves of that CFI stays as it
+//! was.
 //!
 //! The truth is the same file without the section.
 

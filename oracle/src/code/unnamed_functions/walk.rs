@@ -29,7 +29,7 @@ pub(super) struct Walk<'e, 'i> {
     referenced: BTreeSet<u64>,
     pointers: Pointers,
     /// The starts to which only addresses in code or data lead.
-    judged: Vec<u64>,
+    inferred: Vec<u64>,
 }
 
 impl<'e> WithDecoder<'e> for Walk<'e, '_> {
@@ -39,7 +39,7 @@ impl<'e> WithDecoder<'e> for Walk<'e, '_> {
         self.explore(decoder);
         self.sweep(decoder);
         self.explore(decoder);
-        let mut labels = core::mem::take(&mut self.judged);
+        let mut labels = core::mem::take(&mut self.inferred);
         labels.retain(|address| self.is_reached_from_before(*address));
         for label in labels {
             self.starts.remove(&label);
@@ -67,7 +67,7 @@ impl<'e, 'i> Walk<'e, 'i> {
             waiting: entries,
             referenced,
             pointers,
-            judged: Vec::new(),
+            inferred: Vec::new(),
         }
     }
 
@@ -141,7 +141,7 @@ impl<'e, 'i> Walk<'e, 'i> {
     fn accept(&mut self, addresses: BTreeSet<u64>, rejected: &mut BTreeSet<u64>) {
         for address in addresses {
             if self.is_start(address) {
-                self.judge(address);
+                self.infer(address);
             } else {
                 rejected.insert(address);
             }
@@ -154,13 +154,13 @@ impl<'e, 'i> Walk<'e, 'i> {
         let is_accepted = |run: &Run| run.targets.iter().all(|it| self.is_start(*it));
         let (accepted, others): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(is_accepted);
         self.pointers.runs = others;
-        accepted.into_iter().flat_map(|run| run.targets).for_each(|it| self.judge(it));
+        accepted.into_iter().flat_map(|run| run.targets).for_each(|it| self.infer(it));
     }
 
-    /// Accepts an address that code or data contains.
-    fn judge(&mut self, address: u64) {
+    /// Takes an address that code or data contains for the start of a function.
+    fn infer(&mut self, address: u64) {
         if !self.starts.contains(&address) {
-            self.judged.push(address);
+            self.inferred.push(address);
             self.start(address);
         }
     }

@@ -15,7 +15,9 @@ use sframe_input::plain_error;
 use sframe_validator::Abi;
 
 use crate::core_dump::Thread;
-use crate::walk::{Cursor, Registers};
+use crate::walk::Cursor;
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+use crate::walk::Registers;
 
 /// The machine of this program, if its registers can be read.
 #[cfg(target_arch = "x86_64")]
