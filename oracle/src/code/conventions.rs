@@ -47,6 +47,8 @@ pub(super) struct Conventions {
     pub(super) plt_header: u64,
     /// The effects of a call of the instruction after it: it saves the address of that instruction, and nothing returns.
     pub(super) call_of_next: &'static [Effect],
+    /// The instruction by which functions return, as an assembler writes it.
+    pub(super) return_instruction: &'static [u8],
     /// How a signal handler returns to the kernel.
     pub(super) signal_return: SignalReturn,
     /// The length of the instruction by which the Linux kernel reports a warning, and continues after it, if it does that.

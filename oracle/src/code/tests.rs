@@ -444,6 +444,18 @@ fn functions_that_return_with_another_stack_are_not_judged() {
     assert_listing(b"\x50\xc3", &[]);
 }
 
+/// push %rax; jmp to a `ret` elsewhere: the Linux kernel's functions return so.
+#[test]
+fn functions_that_jump_to_a_return_return() {
+    let code = b"\x50\xe9\xfa\x0f\0\0";
+    assert_eq!(listing(code, &Alone { data: b"\xc3\xcc", ..Alone::default() }), [""; 0]);
+    let jumps = ["0 rsp+8 u", "1 rsp+16 u"];
+    assert_eq!(listing(code, &Alone { data: b"\x90\xc3", ..Alone::default() }), jumps);
+    let sound = ["0 rsp+8 u", "1 rsp+16 u", "2 rsp+8 u"];
+    let code = b"\x50\x58\xe9\xf9\x0f\0\0";
+    assert_eq!(listing(code, &Alone { data: b"\xc3\xcc", ..Alone::default() }), sound);
+}
+
 #[test]
 fn a_function_that_takes_too_long_is_not_judged() {
     let alone = Alone { is_exhausted: true, ..Alone::default() };

@@ -159,7 +159,8 @@ fn forecasts(summary: &Summary<'_>) -> impl Iterator<Item = Figures> {
         about: PREDICTED,
         table: total.forecast.table(),
     };
-    ids.into_iter().zip(summary.forecasts()).map(titled)
+    let known = summary.forecasts().into_iter().filter(|(total, _)| !total.forecast.is_unknown());
+    ids.into_iter().zip(known).map(titled)
 }
 
 fn packages(summary: &Summary<'_>) -> Option<Figures> {

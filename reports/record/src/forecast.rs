@@ -25,6 +25,10 @@ pub struct Forecast<'r> {
     /// Whether `gnu-*` are predictions for a link with `--gc-sections`, in sums of at least one file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub gc_sections: bool,
+    /// The number of files with code and without CFI, from which SFrame is made: they would have no section. 0 or 1 in the
+    /// record of a file.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub without_cfi: u64,
     /// The sizes with which the sections are compared.
     pub sizes: Sizes,
     /// A section for each encoding that was asked for.
@@ -52,6 +56,9 @@ pub struct Sizes {
     /// `.debug_frame`, compressed or not, which is not loaded.
     #[serde(skip_serializing_if = "is_zero")]
     pub debug_frame: u64,
+    /// ORC tables of kernels and modules: `.orc_unwind` and `.orc_unwind_ip`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub orc: u64,
     /// The SFrame sections that the file has already.
     pub sframe: u64,
 }
@@ -144,6 +151,7 @@ impl Sizes {
             (&mut self.eh_frame, other.eh_frame),
             (&mut self.eh_frame_hdr, other.eh_frame_hdr),
             (&mut self.debug_frame, other.debug_frame),
+            (&mut self.orc, other.orc),
             (&mut self.sframe, other.sframe),
         ] {
             *sum = sum.saturating_add(number);
@@ -183,11 +191,6 @@ impl Parts {
 }
 
 impl Predicted<'_> {
-    /// Whether the section of any file is known.
-    pub(crate) const fn is_known(&self) -> bool {
-        self.unknown == 0 || self.files > 0
-    }
-
     /// The number of functions that are left out.
     #[must_use]
     pub fn lost(&self) -> u64 {
@@ -225,12 +228,24 @@ impl Predicted<'_> {
     }
 }
 
-impl Forecast<'_> {
+impl<'r> Forecast<'r> {
+    /// The sections of which something is known.
+    pub(crate) fn known(&self) -> impl Iterator<Item = &Predicted<'r>> + Clone {
+        let lacking = self.without_cfi;
+        self.sections.iter().filter(move |of| of.files > 0 || of.unknown == 0 && lacking == 0)
+    }
+
+    /// Whether nothing is known of any section: CFI cannot be read, or there is none.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.known().next().is_none()
+    }
+
     /// What a file does not show, and `gnu-*` depend on: how it was linked. `None` if there is nothing to say.
     #[must_use]
     pub fn caveat(&self) -> Option<&'static str> {
         let is_known = |of: &&Predicted<'_>| of.unknown == 0;
-        let mut names = self.sections.iter().filter(is_known).map(|of| &*of.encoding);
+        let mut names = self.known().filter(is_known).map(|of| &*of.encoding);
         let is_older = names.clone().any(|name| matches!(name, "gnu-2.40" | "gnu-2.44"));
         let is_gnu = names.any(|name| name.starts_with("gnu-"));
         is_gnu.then_some(match (self.gc_sections, is_older) {
@@ -253,6 +268,8 @@ impl ForecastTotal<'_> {
     pub fn add(&mut self, file: &Forecast<'_>, name: &dyn Fn() -> String) {
         self.files = self.files.saturating_add(1);
         self.forecast.gc_sections |= file.gc_sections;
+        let lacking = &mut self.forecast.without_cfi;
+        *lacking = lacking.saturating_add(file.without_cfi);
         self.forecast.sizes.add(&file.sizes);
         let sections = &mut self.forecast.sections;
         for section in &file.sections {

@@ -25,7 +25,9 @@ pub(super) fn of_file(file: &ElfFile<'_>, options: &CheckOptions) -> Option<Fore
     let mut made = forecast(file.elf);
     // An assembler describes functions without bytes, too.
     let has_cfi = file.elf.kind() == ElfKind::Relocatable && made.sizes.eh_frame > 0;
-    let is_code = made.sizes.code > 0 || has_cfi;
+    // A file of debug data has the sizes of code that is in another file.
+    let is_apart = file.elf.code().next().is_none() && file.elf.missing_code().next().is_none();
+    let is_code = (made.sizes.code > 0 && !is_apart) || has_cfi;
     if options.forecast.is_empty() || !is_code || file.elf.abi().is_none() {
         return None;
     }
@@ -37,7 +39,11 @@ pub(super) fn of_file(file: &ElfFile<'_>, options: &CheckOptions) -> Option<Fore
         };
         made.sections = match tables.get() {
             Ok([]) if is_bare(file.elf) => all_unknown(CFI_LOST),
-            Ok(cfi) => sections(file, cfi, options),
+            Ok(cfi) => {
+                made.without_cfi =
+                    u64::from(cfi.iter().all(|cfi| cfi.functions().next().is_none()));
+                sections(file, cfi, options)
+            }
             Err(reason) => all_unknown(reason),
         };
     });

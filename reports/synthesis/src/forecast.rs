@@ -41,6 +41,8 @@ pub struct Sizes {
     pub eh_frame_hdr: u64,
     /// `.debug_frame`, compressed or not, which is not loaded.
     pub debug_frame: u64,
+    /// ORC tables of kernels and modules: `.orc_unwind` and `.orc_unwind_ip`.
+    pub orc: u64,
     /// The SFrame sections that the file has already.
     pub sframe: u64,
 }
@@ -64,6 +66,7 @@ impl Sizes {
             eh_frame: named(b".eh_frame"),
             eh_frame_hdr: named(b".eh_frame_hdr"),
             debug_frame: named(b".debug_frame").saturating_add(named(b".zdebug_frame")),
+            orc: named(b".orc_unwind").saturating_add(named(b".orc_unwind_ip")),
             sframe: sum(elf.sframe_sections().map(|section| section.size)),
         }
     }

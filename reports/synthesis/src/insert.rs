@@ -76,7 +76,7 @@ impl fmt::Display for CannotInsert {
             }
             CannotInsert::Physical => f.write_str(
                 "its segments have physical addresses of their own, like those of a kernel, whose loader would not \
-                 know what to do with another segment",
+                 know what to do with another segment; `--as raw` writes the section by itself",
             ),
             CannotInsert::NoAddress => f.write_str("there is no free address after the segments"),
             CannotInsert::TooSparse(zeros) => write!(

@@ -79,6 +79,7 @@ fn sizes_are_those_that_readelf_prints() {
         eh_frame: 0x108,
         eh_frame_hdr: 0,
         debug_frame: 0,
+        orc: 0,
         sframe: 0x120,
     };
     assert_eq!(Sizes::of(&Elf::parse(&data).expect("ELF")), sizes);

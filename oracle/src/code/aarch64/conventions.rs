@@ -36,6 +36,7 @@ pub(in crate::code) static CONVENTIONS: Conventions = Conventions {
     lowest_caller_fp: -8,
     plt_header: 32,
     call_of_next: &[Effect::Clobber(1 << 30)],
+    return_instruction: b"\xc0\x03\x5f\xd6",
     signal_return: SignalReturn {
         // mov x8, #139; svc #0, or with w8
         code: &[b"\x68\x11\x80\xd2\x01\0\0\xd4", b"\x68\x11\x80\x52\x01\0\0\xd4"],

@@ -20,6 +20,7 @@ pub(in crate::code) static CONVENTIONS: Conventions = Conventions {
         Effect::Copy { to: 7, from: 7, plus: -8 },
         Effect::Store { from: NO_REGISTER, base: 7, offset: 0, size: 8 },
     ],
+    return_instruction: b"\xc3",
     signal_return: SignalReturn {
         code: &[
             // mov $15,%eax; syscall

@@ -48,6 +48,11 @@ impl<'c, C: FileContext<'c>> Round<'_, 'c, C> {
         }
         if graph.contains(to) {
             self.discovery.undecoded.push(to);
+        } else if self.is_return(to) {
+            match state.can_return() {
+                true => self.analysis.leave(state),
+                false => self.progress.has_unusual_entry = true,
+            }
         } else if self.is_tail_call(state) {
             self.analysis.tail_calls.insert(to);
             self.analysis.leave(state);
@@ -81,6 +86,12 @@ impl<'c, C: FileContext<'c>> Round<'_, 'c, C> {
         for to in targets {
             self.follow_jump(from, to, state);
         }
+    }
+
+    /// Whether nothing but a return is at an address. The Linux kernel's functions jump there instead of returning.
+    fn is_return(&self, address: u64) -> bool {
+        let expected = self.context.conventions().return_instruction;
+        self.context.read(address, expected.len()).is_some_and(|code| code == expected)
     }
 
     /// Whether a jump to another function is a tail call in a state.

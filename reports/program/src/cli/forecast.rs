@@ -49,10 +49,10 @@ pub(super) fn run(args: &ForecastArgs) -> io::Result<Exit> {
         )?;
     }
     // Releases without SFrame for a machine have no prediction; others have one, unless CFI cannot be read.
-    let is_unknown = summary
-        .forecasts()
-        .iter()
-        .any(|(total, _)| total.forecast.sections.iter().all(|section| section.unknown > 0));
+    let is_unknown = summary.forecasts().iter().any(|(total, _)| {
+        total.forecast.is_unknown()
+            || total.forecast.sections.iter().all(|section| section.unknown > 0)
+    });
     let exit = match exit(Level::Never, &summary) {
         Exit::Clean if is_unknown => Exit::Incomplete,
         exit => exit,

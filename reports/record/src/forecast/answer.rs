@@ -13,7 +13,7 @@ impl Forecast<'_> {
     }
 
     fn sentence(&self, is_file: bool) -> Option<String> {
-        let section = self.sections.iter().find(|of| Predicted::is_known(of))?;
+        let Some(section) = self.known().next() else { return self.lack(is_file) };
         let Predicted { without, bytes, described_bytes, .. } = section;
         let file = self.sizes.file.saturating_sub(without.file);
         let code = self.sizes.code.saturating_sub(without.code);
@@ -35,6 +35,25 @@ impl Forecast<'_> {
         let encoding = printable(&*section.encoding);
         Some(format!(
             "SFrame would add {added}, and describe {described} of {whose} code{today} ({encoding})"
+        ))
+    }
+
+    /// Why files without CFI would have no section, and what can serve.
+    fn lack(&self, is_file: bool) -> Option<String> {
+        if self.without_cfi == 0 {
+            return None;
+        }
+        let whose = if is_file { "the file has" } else { "these files have" };
+        // The code witness reads that of AMD64 and AArch64.
+        let is_read = self.machine.as_deref() != Some("s390x");
+        let from_code = is_read
+            .then_some("; `sframe-check synthesize --from code` makes a section from machine code");
+        let by_orc =
+            (self.sizes.orc > 0).then_some(", and `--against orc` compares it with the ORC tables");
+        Some(format!(
+            "SFrame is made from CFI, and {whose} none{}{}",
+            from_code.unwrap_or_default(),
+            by_orc.unwrap_or_default()
         ))
     }
 }

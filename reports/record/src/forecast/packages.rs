@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Forecast, ForecastTotal, Predicted};
+use super::ForecastTotal;
 use crate::numbers::{grouped, percent};
 use crate::packages::{PackageSum, PackageSums};
 use crate::table::{Line, Table};
@@ -24,8 +24,8 @@ impl PackageForecasts<'_> {
     #[must_use]
     pub fn table(&self, listed: usize) -> Table {
         let mut encodings: Vec<&Text<'_>> = Vec::new();
-        for section in self.packages.iter().flat_map(|of| &of.total.forecast.sections) {
-            if section.is_known() && !encodings.contains(&&section.encoding) {
+        for section in self.packages.iter().flat_map(|of| of.total.forecast.known()) {
+            if !encodings.contains(&&section.encoding) {
                 encodings.push(&section.encoding);
             }
         }
@@ -44,12 +44,12 @@ impl PackageForecasts<'_> {
 
 impl PackageSum<'_, ForecastTotal<'_>> {
     fn cell(&self, encoding: &Text<'_>) -> String {
-        let Forecast { sizes, sections, .. } = &self.total.forecast;
-        let section = sections.iter().find(|section| section.encoding == *encoding);
-        match section {
-            Some(Predicted { files: 0, unknown: 1.., .. }) | None => "not known".to_owned(),
+        let forecast = &self.total.forecast;
+        match forecast.known().find(|section| section.encoding == *encoding) {
+            None if forecast.without_cfi > 0 => "no CFI".to_owned(),
+            None => "not known".to_owned(),
             Some(section) => {
-                let whole = sizes.eh_frames().saturating_sub(section.without.eh_frames());
+                let whole = forecast.sizes.eh_frames().saturating_sub(section.without.eh_frames());
                 format!("{} ({})", grouped(section.bytes), percent(section.bytes, whole))
             }
         }

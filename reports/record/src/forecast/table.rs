@@ -22,14 +22,17 @@ impl Forecast<'_> {
     }
 
     fn figures(&self, causes: usize, has_parts: bool) -> Table {
-        let known = |of: &&Predicted<'_>| of.is_known();
-        let sections = self.sections.iter().filter(known).cloned().collect();
+        let sections = self.known().cloned().collect();
         let forecast = &Forecast {
             sections,
             sizes: self.sizes,
             elf_type: self.elf_type,
+            without_cfi: self.without_cfi,
             ..Forecast::default()
         };
+        if forecast.sections.is_empty() {
+            return Table::default();
+        }
         let mut table = Table {
             columns: forecast.sections.iter().map(|of| printable(&*of.encoding)).collect(),
             lines: Vec::new(),
@@ -43,6 +46,12 @@ impl Forecast<'_> {
         let is_unknown = forecast.sections.iter().any(|of| of.unknown > 0);
         if is_unknown {
             table.add(forecast, "files without a forecast", false, |of| grouped(of.unknown));
+        }
+        if forecast.without_cfi > 0 {
+            let lacking = grouped(forecast.without_cfi);
+            table.add(forecast, "files without CFI, and so without a section", false, |_| {
+                lacking.clone()
+            });
         }
         table
     }
@@ -64,12 +73,13 @@ impl Table {
         self.add(forecast, "bytes", false, |of| grouped(of.bytes));
         // Some files have the sections of the last two, others do not: in sums, these are no measure.
         let is_file = forecast.elf_type.is_some();
-        let wholes: [(Measure, &str, &str); 6] = [
+        let wholes: [(Measure, &str, &str); 7] = [
             (Sizes::eh_frames, ".eh_frame and .eh_frame_hdr", ".eh_frame and .eh_frame_hdr"),
             (|sizes| sizes.file, "the file", "the files"),
             (|sizes| sizes.loaded_file, "what is loaded from it", "what is loaded from them"),
             (|sizes| sizes.loaded_memory, "the memory that it takes", "the memory that they take"),
             (|sizes| sizes.debug_frame, ".debug_frame, which is not loaded", ""),
+            (|sizes| sizes.orc, "its ORC tables", ""),
             (|sizes| sizes.sframe, "the section that it has", ""),
         ];
         // On a screen, what the memory takes is left out: it is nearly the same as what is loaded.

@@ -100,6 +100,9 @@ impl<W: Write> Markdown<W> {
     }
 
     fn table(&mut self, Table { columns, lines }: &Table) -> io::Result<()> {
+        if columns.is_empty() {
+            return Ok(());
+        }
         let names: Vec<String> = columns.iter().map(|name| plain(name)).collect();
         writeln!(self.out, "| | {} |", names.join(" | "))?;
         writeln!(self.out, "|---|{}", "--:|".repeat(columns.len()))?;

@@ -26,6 +26,7 @@ pub(crate) fn forecast(elf: &Elf<'_>) -> Forecast<'static> {
         eh_frame,
         eh_frame_hdr,
         debug_frame,
+        orc,
         sframe,
     } = synthesis::Sizes::of(elf);
     Forecast {
@@ -39,9 +40,11 @@ pub(crate) fn forecast(elf: &Elf<'_>) -> Forecast<'static> {
             eh_frame,
             eh_frame_hdr,
             debug_frame,
+            orc,
             sframe,
         },
         gc_sections: false,
+        without_cfi: 0,
         sections: Vec::new(),
     }
 }
