@@ -1,11 +1,11 @@
 //! The known defects, by producer.
 
 mod assembler;
-mod compiler;
 mod dropped;
 mod linker;
 mod runtime;
 mod strip;
+mod traits;
 mod unseen;
 
 use crate::defect::{Affected, Defect};
@@ -21,7 +21,7 @@ pub(crate) const ALL: [&[&Defect]; 8] = [
     runtime::ALL,
     strip::ALL,
     unseen::ALL,
-    compiler::ALL,
+    traits::ALL,
 ];
 
 const fn gnu_as(first: &'static str, last: &'static str) -> Affected {

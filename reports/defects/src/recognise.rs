@@ -52,8 +52,8 @@ impl Evidence {
 
     /// For a file with more findings than fit in its record.
     #[must_use]
-    pub const fn recogniser(&self) -> Recogniser<'_> {
-        Recogniser { evidence: self, recognised: Vec::new() }
+    pub fn recogniser(&self) -> Recogniser<'_> {
+        Recogniser { evidence: self, recognised: Vec::new(), traits: Traits::default() }
     }
 }
 
@@ -62,6 +62,8 @@ impl Evidence {
 pub struct Recogniser<'e> {
     evidence: &'e Evidence,
     recognised: Vec<Recognised>,
+    /// The cases of traits, unless the evidence has counted all of them.
+    traits: Traits,
 }
 
 /// The findings of a rule that are cases of a known defect.
@@ -76,11 +78,15 @@ struct Recognised {
 impl Recogniser<'_> {
     /// Names the known defect and the owner of a finding of the file that `record` describes.
     pub fn finding(&mut self, record: &Record<'_>, finding: &mut Finding<'_>) {
-        let Some(extent) = one(record, finding, self.evidence) else { return };
-        let Some(known) = &finding.known else { return };
+        let extent = one(record, finding, self.evidence);
         let (rule, weight) = (finding.rule.as_str(), finding.weight());
-        // Others of its pattern may be no cases.
-        let weight = if extent == Extent::Trait { weight.min(1) } else { weight };
+        if Traits::are_of(rule) {
+            let id = finding.known.as_deref().filter(|_| extent == Some(Extent::Trait));
+            let id = id.and_then(crate::find).map(|defect| defect.id);
+            // Others of its pattern may be no cases.
+            self.traits.add(rule, weight.min(1), id);
+        }
+        let (Some(extent), Some(known)) = (extent, &finding.known) else { return };
         let is_same =
             |of: &&mut Recognised| (&*of.rule, &of.known, of.extent) == (rule, known, extent);
         match self.recognised.iter_mut().find(is_same) {
@@ -95,7 +101,7 @@ impl Recogniser<'_> {
     /// The counts of `record`, with those of known defects apart.
     #[must_use]
     pub fn counts<'r>(&self, record: &Record<'r>) -> Vec<RuleCount<'r>> {
-        split(record, &self.recognised, self.evidence)
+        split(record, self)
     }
 }
 
@@ -143,11 +149,9 @@ fn known(case: &Case<'_>) -> Option<(&'static Defect, Extent)> {
 }
 
 /// The counts of `record`, with those of known defects apart.
-fn split<'r>(
-    record: &Record<'r>,
-    recognised: &[Recognised],
-    evidence: &Evidence,
-) -> Vec<RuleCount<'r>> {
+fn split<'r>(record: &Record<'r>, recogniser: &Recogniser<'_>) -> Vec<RuleCount<'r>> {
+    let Recogniser { evidence, recognised, traits } = recogniser;
+    let traits = evidence.traits.as_ref().unwrap_or(traits);
     let mut counts = Vec::with_capacity(record.counts.len());
     for count in &record.counts {
         // The rows were counted apart when they were compared.
@@ -164,10 +168,7 @@ fn split<'r>(
         for Recognised { known, extent, weight, .. } in of_rule {
             let number = match extent {
                 Extent::Finding => *weight,
-                Extent::Trait => {
-                    let traits = evidence.traits.as_ref();
-                    traits.map_or(*weight, |traits| traits.count(&count.rule, known.as_str()))
-                }
+                Extent::Trait => traits.count(&count.rule, known.as_str()),
                 Extent::Rule => rest,
             };
             let number = number.min(rest);

@@ -296,6 +296,7 @@ static FUNCTION_UNLISTED: Defect = Defect {
         rules: &["search-table-hidden"],
         files: Files::Linked,
         also: |case| case.record.producers.iter().any(|producer| producer.name.as_str() == "LLD"),
+        extent: Extent::Rule,
         ..ANY
     }],
     ..LINKER

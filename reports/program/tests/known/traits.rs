@@ -1,4 +1,4 @@
-//! Traits of compilers: recognised by the compiler and by the code of each case. LLVM's own compiler and the assembler say what is
+//! Traits of compilers and linkers: recognised by the compiler and by the code of each case. LLVM's own compiler and the assembler say what is
 //! true; CFI for calls alone is what `uwtable(sync)` asks for.
 
 use std::fs;
@@ -131,5 +131,34 @@ fn epilogues_of_old_gcc_are_one_trait_and_hide_no_other_error() {
             let found = of(old, other, options);
             assert_eq!(found, [count(rule, None, 1), count(rule, id, 3)], "{other} {options:?}");
         }
+    }
+}
+
+/// What GNU ld wrote before 2.40, by its CFI in libssl 1.1.1k of RHEL 8: the CFA of a stub is SP+16 from byte 10 on, where 2.40 has
+/// byte 9. `objdump -d` shows the jump there, after `endbr64` and `push`. One FDE describes all 150 stubs, and counts once.
+#[test]
+fn the_push_in_stubs_of_old_linkers_is_one_trait() {
+    let Some(gnu) = tools::toolchain("2.40") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let calls: String = (0..150).map(|number| format!("\tcall f{number}@PLT\n")).collect();
+    let text = format!("\t.text\n\t.globl f\nf:\n\t.cfi_startproc\n{calls}\tret\n\t.cfi_endproc\n");
+    let object = assembled(folder.path(), &gnu.join("as"), &[], &text);
+    let linked = folder.path().join("a.so");
+    let mut linker = Command::new(gnu.join("ld"));
+    linker.args(["-shared", "-z", "lazy", "-z", "ibtplt", "-o"]).arg(&linked).arg(&object);
+    assert!(linker.status().expect("the linker runs").success());
+    let of_code = |options: &[&str]| {
+        let mut counts = counts(options, &linked);
+        counts.retain(|(rule, ..)| rule == "cfi-contradicts-code");
+        counts
+    };
+    assert_eq!(of_code(&[]), []);
+    // DW_OP_lit15, DW_OP_and, DW_OP_lit9, DW_OP_ge
+    let mut file = fs::read(&linked).expect("the library");
+    let place = file.windows(4).position(|window| window == [0x3f, 0x1a, 0x39, 0x2a]);
+    file[place.expect("the expression of .plt") + 2] = 0x3a;
+    fs::write(&linked, file).expect("a file");
+    for options in [&[][..], &["--all"]] {
+        assert_eq!(of_code(options), [count("cfi-contradicts-code", Some("ld-plt-push"), 1)]);
     }
 }

@@ -1,4 +1,4 @@
-//! Traits of compilers: what a release always leaves out of CFI.
+//! Traits of compilers and linkers: what a release always leaves out of CFI, or always states wrongly.
 
 use sframe_record::{Owner, Weight};
 
@@ -6,10 +6,10 @@ use super::NONE;
 use crate::case::Case;
 use crate::defect::{Affected, Defect};
 use crate::frame_code::{self, AARCH64, AMD64};
-use crate::signs::{ANY, Extent, Signs};
+use crate::signs::{ANY, Extent, Files, Signs};
 use crate::traits::RULES;
 
-pub(super) const ALL: &[&Defect] = &[&EPILOGUES, &CALLS_ONLY];
+pub(super) const ALL: &[&Defect] = &[&EPILOGUES, &CALLS_ONLY, &PLT_PUSH];
 
 /// The base of others.
 const TRAIT: Signs = Signs { rules: &RULES, extent: Extent::Trait, ..ANY };
@@ -45,6 +45,28 @@ static CALLS_ONLY: Defect = Defect {
     signs: &[Signs { also: is_of_calls_only, ..TRAIT }],
     ..NONE
 };
+
+static PLT_PUSH: Defect = Defect {
+    id: "ld-plt-push",
+    weight: Weight::Partial,
+    pcs: "the jumps that end the stubs of .plt",
+    title: "CFI for stubs of .plt with endbr64 has the push one byte late",
+    affected: &[Affected { tool: "GNU ld", first: "", last: "" }],
+    owner: Owner::Linker,
+    recognised: "in .plt for AMD64, the code has CFA = SP+16 at byte 9 of a stub, and CFI SP+8",
+    effect: "a profiler that stops at the jump of a stub, before the function's first call is resolved, finds a wrong caller",
+    workaround: "link with GNU ld 2.40 or later",
+    without_input: "linkers of that age are not at hand; reports/program/tests/known/traits.rs makes their CFI from that of GNU ld 2.40",
+    signs: &[Signs { files: Files::Linked, sections: &[".plt"], also: is_jump_of_stub, ..TRAIT }],
+    ..NONE
+};
+
+/// A stub is `endbr64`, of 4 bytes, `push`, of 5, and a jump. A large `.plt` has more findings than have their rows listed.
+fn is_jump_of_stub(case: &Case<'_>) -> bool {
+    let is_byte = |start: u64, end: u64| start % 16 == 9 && end.checked_sub(start) == Some(1);
+    case.finding.code.as_deref().is_some_and(|code| is_byte(code.start.0, code.end.0))
+        && case.finding.message.as_str() == "CFA is rsp+16 by the code, CFI says rsp+8"
+}
 
 fn is_old_gcc(case: &Case<'_>) -> bool {
     frame_code::is_made_by(case.finding, "GCC", |version| version < (4, 5))
