@@ -51,10 +51,13 @@ pub(crate) const AMD64: Instructions = Instructions {
 pub(crate) const AARCH64: Instructions = Instructions {
     sp: "sp",
     frees: &["add sp, sp, ", "ldp ", "ldr ", "mov sp, x29"],
-    ends: &["ret", "b ", "autiasp", "autibsp", "retaa", "retab"],
+    ends: &["ret", "b ", "br ", "autiasp", "autibsp", "retaa", "retab"],
     makes: &["sub sp, sp, ", "stp ", "str "],
     saves: &["add x29, sp, ", "mov x29, sp"],
-    computes: &["add ", "sub ", "mov ", "and ", "orr ", "eor ", "cset ", "csel ", "sxtw ", "ldr "],
+    computes: &[
+        "add ", "sub ", "mov", "and ", "orr ", "eor ", "cs", "sxtw ", "ubfm ", "sbfm ", "madd ",
+        "umaddl ", "adr", "ldr", "str",
+    ],
     frame: &["sp", "x29", "x30"],
 };
 

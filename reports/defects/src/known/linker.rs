@@ -6,7 +6,7 @@ use sframe_record::{Owner, Weight};
 
 use super::{GOLD, LLD, NONE, gnu_ld};
 use crate::case::Case;
-use crate::defect::Defect;
+use crate::defect::{Affected, Defect};
 use crate::signs::{ANY, Extent, Files, Signs};
 
 pub(super) const ALL: &[&Defect] = &[
@@ -284,7 +284,7 @@ static FUNCTION_UNLISTED: Defect = Defect {
     weight: Weight::Partial,
     pcs: "functions with the start of an earlier FDE",
     title: "of two FDEs with one start, .eh_frame_hdr has the first, also if that describes no code",
-    affected: &[LLD],
+    affected: &[Affected { tool: "lld", first: "22.1.8", last: "23" }],
     recognised: "the file names lld as its linker, and the entry for the start of a function leads to another FDE",
     effect: "unwinders find no FDE for the function: an exception that passes through it ends the program",
     workaround: "link with GNU ld or mold, or leave out functions without code",
