@@ -161,7 +161,7 @@ impl<'e> Program<'e> {
 
     /// Examines the function that contains `place`. `None` if there is none, if it has more than 1 MiB of code, if CFI says that
     /// the kernel enters it after a signal, with a stack of its own (unless it is the code by which a signal handler returns), or
-    /// if CFI says that it is entered with another's frame.
+    /// if CFI says that it is entered with another's frame, and the functions that jump to it are not all known.
     #[must_use]
     pub fn function(&self, place: CodeAddress) -> Option<Function<'e>> {
         self.function_in(place, &mut Workspace::default())
@@ -177,18 +177,24 @@ impl<'e> Program<'e> {
     ) -> Option<Function<'e>> {
         let index = self.image.find(place)?;
         let range = *self.functions().get(index)?;
-        let is_special = !self.is_signal_return(index) && self.unusual_entry(range.start).is_some();
+        let start = range.start;
+        let evidence = self.evidence(index);
+        let unusual = self.unusual_entry(start).filter(|_| !self.is_signal_return(index));
+        let has_frame = unusual == Some(Unproven::EnteredWithFrame);
+        let is_special = match has_frame {
+            true => evidence != EntryEvidence::None,
+            false => unusual.is_some(),
+        };
         if range.bytes() > LARGEST_FUNCTION || is_special {
             return None;
         }
-        let start = range.start;
         let address = self.image.flat(start);
-        let evidence = self.evidence(index);
         let mut callers = self.callers(index, workspace);
         if evidence == EntryEvidence::None {
             callers.analyses.extend(self.before(index, workspace));
         }
         let is_function = match evidence {
+            _ if has_frame => false,
             EntryEvidence::Strong => true,
             EntryEvidence::Weak => {
                 callers.is_tail_called
@@ -202,6 +208,10 @@ impl<'e> Program<'e> {
             || callers.are_all_known
             || callers.is_tail_called && self.image.starts_as_called(start)
             || !self.is_jump_target(address);
+        if has_frame && (callers.analyses.is_empty() || !callers.are_all_known) {
+            callers.analyses.drain(..).for_each(|analysis| workspace.free(analysis));
+            return None;
+        }
         let is_taken_for_called =
             (is_function || callers.analyses.is_empty()) && !self.is_signal_return(index);
         let (mut analyses, mut last) = (callers.analyses, callers.last);

@@ -48,11 +48,8 @@ impl<'c, C: FileContext<'c>> Round<'_, 'c, C> {
         }
         if graph.contains(to) {
             self.discovery.undecoded.push(to);
-        } else if self.is_return(to) {
-            match state.can_return() {
-                true => self.analysis.leave(state),
-                false => self.progress.has_unusual_entry = true,
-            }
+        } else if !state.can_return() && self.is_return(to) {
+            self.progress.has_unusual_entry = true;
         } else if self.is_tail_call(state) {
             self.analysis.tail_calls.insert(to);
             self.analysis.leave(state);

@@ -110,7 +110,7 @@ pub(super) const ALL: [Word; 25] = [
         name: "entered-with-frame",
         kind: REASON,
         summary: Unproven::EnteredWithFrame.description(),
-        applies: "functions whose CFA is not counted from SP at their start: the ends of other functions, which jump to them",
+        applies: "functions whose CFA is not counted from SP at their start: the ends of other functions, which jump to them in ways that are not all known",
         remedy: OPEN_REMEDY,
     },
     Word {
