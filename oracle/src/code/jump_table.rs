@@ -95,7 +95,8 @@ impl JumpTables {
     /// The targets of a table. `context` has its bytes; `is_inside` accepts a target in the function. If the
     /// index is limited, code that the function shares or keeps elsewhere is accepted, too. The table ends before the next
     /// place that an instruction of the file refers to and, if nothing limits the index, at the first element that is not
-    /// accepted. `None` if an element within the limit cannot be read or is not accepted.
+    /// accepted. `None` if an element within the limit cannot be read or is not accepted. LLVM lets the cases that cannot occur
+    /// lead to the end of the function: these have no target.
     pub(super) fn targets<'a>(
         &self,
         number: u32,
@@ -112,6 +113,7 @@ impl JumpTables {
         let is_code = |target: &u64| {
             is_inside(*target) || is_limited && context.is_presumed_fragment(*target)
         };
+        let is_end = |target: u64| target.checked_sub(1).is_some_and(&is_inside);
         let mut targets = Vec::new();
         let size = usize::from(table.size);
         // Usually all of it is in one section.
@@ -123,10 +125,11 @@ impl JumpTables {
             let bytes = elements.next().or_else(|| context.read(element, size));
             let number = bytes.and_then(|bytes| context.number(element, bytes));
             let target = number.and_then(|number| table.target(number));
-            match target.filter(is_code) {
-                Some(target) => targets.push(target),
-                None if is_limited => return None,
-                None => break,
+            match target {
+                Some(target) if is_code(&target) => targets.push(target),
+                Some(target) if is_end(target) => {}
+                _ if is_limited => return None,
+                _ => break,
             }
         }
         targets.sort_unstable();

@@ -153,3 +153,19 @@ fn the_block_with_the_jump_alone_is_executed_again() {
     listing(&with_table(LIMITED), &alone);
     assert_eq!(alone.executed.get(), 6);
 }
+
+/// Where a `switch` has no default, LLVM lets the numbers that do not occur lead to the end of the function.
+#[test]
+fn a_case_that_cannot_occur_leads_to_the_end_of_the_function() {
+    let reached = |elements: [i32; 4], test| {
+        let data = elements.map(|target| (target - 0x2000).to_le_bytes()).concat();
+        let alone = Alone { data: &data, next_referenced: 0x2010, ..Alone::default() };
+        listing_from("18", &with_table(test), &alone)
+    };
+    let all =
+        ["18 rsp+16 u", "19 rsp+24 u", "1a rsp+16 u", "1e rsp+24 u", "22 rsp+16 u", "23 rsp+8 u"];
+    assert_eq!(reached([0x101a, 0x1024, 0x1018, 0x1022], UNLIMITED), all);
+    assert_eq!(reached([0x101a, 0x1024, 0x1018, 0x1022], LIMITED), all);
+    // Any other place is none of the function, and ends the table.
+    assert_eq!(reached([0x101a, 0x1025, 0x1018, 0x1022], UNLIMITED), all[2..]);
+}
