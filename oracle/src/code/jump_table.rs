@@ -109,7 +109,8 @@ impl JumpTables {
         // A mask may allow more than the table has.
         let most = table.most.map_or(u32::MAX, |most| most.saturating_add(1));
         let count = room.min(most).min(MAX_ELEMENTS);
-        let is_limited = table.most.is_some();
+        // An index of one byte limits nothing: a `switch` need not have a case for each of its values.
+        let is_limited = table.most.is_some_and(|most| most != u32::from(u8::MAX));
         let is_code = |target: &u64| {
             is_inside(*target) || is_limited && context.is_presumed_fragment(*target)
         };
