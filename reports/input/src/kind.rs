@@ -4,8 +4,8 @@ use sframe_validator::elf::Elf;
 
 use super::archive;
 
-/// The number of bytes that [`Kind::of`] looks at: the first header of a tar archive.
-pub const HEAD: usize = 512;
+/// The number of bytes that [`Kind::of`] looks at: the first header of a tar archive, and the start of a Linux kernel for x86.
+pub const HEAD: usize = 0x206;
 /// Offset of the magic number in a tar header (POSIX.1-1988; GNU tar writes the same five bytes).
 const TAR_MAGIC: usize = 257;
 
@@ -20,6 +20,8 @@ pub enum Kind {
     Archive,
     /// A container of files, or a compressed file.
     Package(Package),
+    /// A Linux kernel as boot loaders start it (`vmlinuz`, `Image`). The ELF file, `vmlinux`, is a part of it, usually compressed.
+    LinuxImage,
     /// Anything else.
     Other,
 }
@@ -99,8 +101,23 @@ impl Kind {
         if let Some(package) = Package::of(head) {
             return Kind::Package(package);
         }
-        if archive::is_archive(head) { Kind::Archive } else { Kind::Other }
+        if archive::is_archive(head) {
+            Kind::Archive
+        } else if is_linux_image(head) {
+            Kind::LinuxImage
+        } else {
+            Kind::Other
+        }
     }
+}
+
+/// Whether a file starts as Linux kernels for x86 do (Documentation/arch/x86/boot.rst: `header`) or those for AArch64
+/// (Documentation/arch/arm64/booting.rst: `magic`).
+fn is_linux_image(head: &[u8]) -> bool {
+    let has = |offset: usize, magic: &[u8]| {
+        head.get(offset..).is_some_and(|rest| rest.starts_with(magic))
+    };
+    has(0x202, b"HdrS") || has(0x38, b"ARM\x64")
 }
 
 impl Package {

@@ -70,6 +70,8 @@ pub enum Content<'a> {
     Elf(&'a [u8]),
     /// A static library, complete: an iterator over its members, which count as members of the package.
     Archive(Members<'a>),
+    /// A Linux kernel as boot loaders start it.
+    LinuxImage,
     /// Nothing to check.
     Other,
     /// A file without bytes.
@@ -299,6 +301,7 @@ impl Visit<'_> {
         let name = place.name.as_deref();
         match kind {
             Kind::Empty => self.report(place, Content::Empty),
+            Kind::LinuxImage => self.report(place, Content::LinuxImage),
             Kind::Other => self.report(place, Content::Other),
             Kind::Elf | Kind::Archive if !self.visitor.wants(name) => {
                 self.report(place, Content::Other);

@@ -30,10 +30,25 @@ pub fn without_sections(summary: &Summary<'_>) -> Vec<String> {
         "with SFrame, profilers could walk the stacks of {functions}: `sframe-check forecast PATH...` says how many, \
          and at what cost"
     );
-    let forecast = summary.forecasts().is_empty().then_some(forecast);
-    let today = format!(
-        "today, `sframe-check --thorough PATH...` checks the CFI of {files} by {whose} machine code"
-    );
+    // Kernels and modules have no CFI, from which forecasts are made.
+    let are_kernels = summary.orc_without_section == summary.checked;
+    let forecast = (summary.forecasts().is_empty() && !are_kernels).then_some(forecast);
+    let today = match summary.orc_without_section {
+        0 => format!(
+            "today, `sframe-check --thorough PATH...` checks the CFI of {files} by {whose} machine code"
+        ),
+        kernels => {
+            let have = match (summary.checked, kernels) {
+                (1, _) => "it has".to_owned(),
+                (all, some) if all == some => "they have".to_owned(),
+                (_, some) => format!("{} of them have", grouped(some)),
+            };
+            format!(
+                "Linux unwinds by ORC, whose tables {have}: `sframe-check --thorough PATH...` checks them by the machine code; \
+                 once there is a section, `--against orc` compares it with them"
+            )
+        }
+    };
     [nothing].into_iter().chain(forecast).chain([today]).collect()
 }
 

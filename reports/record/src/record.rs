@@ -115,6 +115,9 @@ pub struct Record<'r> {
     /// The number of functions with CFI, according to `.eh_frame_hdr`, if the file has no SFrame section.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub functions_without_section: u64,
+    /// Whether a file without a section has the kernel's ORC tables.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_orc: bool,
     /// What the machine code proves about its rows, if that was requested.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub proofs: Option<Box<Proofs<'r>>>,
@@ -156,6 +159,7 @@ impl Record<'static> {
             coverage: None,
             forecast: None,
             functions_without_section: 0,
+            has_orc: false,
             proofs: None,
             call_sites: None,
             readings: Vec::new(),

@@ -99,6 +99,9 @@ pub struct Summary<'r> {
     /// Functions with CFI in checked files without a section, according to `.eh_frame_hdr`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub functions_without_section: u64,
+    /// The files without a section that have the kernel's ORC tables.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub orc_without_section: u64,
     /// What a stack walker finds after the calls of all files, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_sites: Option<CallSiteTotal>,
@@ -189,6 +192,7 @@ impl Summary<'_> {
         self.add_forecast(record);
         self.add_readings(record);
         increase(&mut self.functions_without_section, record.functions_without_section);
+        increase(&mut self.orc_without_section, u64::from(record.has_orc));
         if let Some(coverage) = &record.coverage {
             let total = match record.status {
                 Status::Checked => &mut self.compared,

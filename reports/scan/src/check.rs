@@ -167,6 +167,7 @@ impl<'o> Checker<'o> {
                 return Ok(());
             }
             Kind::Empty => Verdict::empty(),
+            Kind::LinuxImage => Verdict::linux_image(),
             Kind::Package(_) | Kind::Other => Status::NotElf.into(),
         };
         verdict.hand_over(name, visit);

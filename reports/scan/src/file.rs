@@ -73,6 +73,7 @@ pub(super) fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions)
         record.readings = readings::of_file(file, options);
         if record.status == Status::NoSection {
             record.functions_without_section = forecast::functions_with_cfi(elf);
+            record.has_orc = elf.sections().iter().any(|of| of.name.bytes() == b".orc_unwind");
         }
         // Known defects are those of certain producers.
         if options.producers || !record.counts.is_empty() {

@@ -90,6 +90,7 @@ impl Visitor for Checking<'_> {
                 checker.bytes(&name, data, &mut visit);
                 None
             }
+            Content::LinuxImage => Some(Verdict::linux_image()),
             Content::Other => Some(Status::NotElf.into()),
             Content::Empty => Some(Verdict::empty()),
             Content::Special(kind) => Some(Verdict::because(Status::Special, kind.id())),

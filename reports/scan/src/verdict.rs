@@ -35,6 +35,12 @@ impl Verdict {
         Verdict::of(Record::because(status, reason))
     }
 
+    /// For a kernel as boot loaders start it, which is no ELF file, and contains one.
+    pub(super) fn linux_image() -> Verdict {
+        let kind = "Linux kernel images: extract vmlinux, which is ELF, by scripts/extract-vmlinux";
+        Verdict::because(Status::Unsupported, kind)
+    }
+
     pub(super) fn empty() -> Verdict {
         Verdict::because(Status::NotElf, "empty")
     }

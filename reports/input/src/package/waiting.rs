@@ -9,6 +9,7 @@ const MOST: usize = 64;
 /// A file without bytes to check.
 #[derive(Debug)]
 enum Plain {
+    LinuxImage,
     Other,
     Empty,
     Special(Special),
@@ -19,6 +20,7 @@ impl Plain {
     /// A file that can wait; the content of others is in memory only for a moment.
     fn of<'c>(content: Content<'c>) -> Result<Plain, Content<'c>> {
         Ok(match content {
+            Content::LinuxImage => Plain::LinuxImage,
             Content::Other => Plain::Other,
             Content::Empty => Plain::Empty,
             Content::Special(kind) => Plain::Special(kind),
@@ -31,6 +33,7 @@ impl Plain {
 impl From<Plain> for Content<'static> {
     fn from(plain: Plain) -> Content<'static> {
         match plain {
+            Plain::LinuxImage => Content::LinuxImage,
             Plain::Other => Content::Other,
             Plain::Empty => Content::Empty,
             Plain::Special(kind) => Content::Special(kind),

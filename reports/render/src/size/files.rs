@@ -136,7 +136,7 @@ impl Measuring<'_> {
                 package::visit(&file, &limits, &mut visit).map_err(io::Error::other)?;
             }
             Kind::Package(_) => return Ok(Some(CLOSED)),
-            Kind::Empty | Kind::Other => return Ok(Some(NO_KIND)),
+            Kind::Empty | Kind::LinuxImage | Kind::Other => return Ok(Some(NO_KIND)),
         }
         Ok(None)
     }
@@ -151,7 +151,10 @@ impl Measuring<'_> {
             package::Content::Elf(data) => self.elf(&name, data),
             package::Content::Archive(mut members) => self.archive(&name, None, &mut members),
             package::Content::Unreadable(reason) => self.failed(&name, &reason),
-            package::Content::Other | package::Content::Empty | package::Content::Special(_) => {}
+            package::Content::LinuxImage
+            | package::Content::Other
+            | package::Content::Empty
+            | package::Content::Special(_) => {}
         }
     }
 

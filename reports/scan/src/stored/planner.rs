@@ -127,7 +127,7 @@ fn needs_no_check(path: &Path, options: &CheckOptions) -> io::Result<bool> {
     let mut head = [0; HEAD];
     let length = open_file(path)?.read(&mut head)?;
     Ok(match Kind::of(head.get(..length).unwrap_or_default()) {
-        Kind::Elf | Kind::Archive => false,
+        Kind::Elf | Kind::Archive | Kind::LinuxImage => false,
         Kind::Package(_) => options.limits.depth == 0,
         Kind::Empty | Kind::Other => true,
     })
