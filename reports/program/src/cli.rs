@@ -42,7 +42,7 @@ use anstream::{AutoStream, ColorChoice};
 use clap::FromArgMatches;
 
 use args::look::ExplainArgs;
-use args::{CheckArgs, Cli, Color, Command, ManArgs};
+use args::{CheckArgs, Cli, Color, Command, DocumentFormat, ManArgs};
 use sframe_record::catalogue;
 use sframe_record::text::printable;
 use sframe_render::explain;
@@ -216,12 +216,20 @@ fn man(args: &ManArgs) -> io::Result<Exit> {
 
 fn explain(args: &ExplainArgs) -> io::Result<Exit> {
     let width = terminal_width();
+    let rules = || catalogue::all().map(explain::Subject::Rule);
+    let named = || args.names.iter().flat_map(|of| of.0.iter().copied());
+    if args.format == DocumentFormat::Json {
+        return match (args.list_known, args.names.is_empty()) {
+            (true, _) => print(|out| explain::json(out, explain::known(args.producer.as_ref()))),
+            (false, true) => print(|out| explain::json(out, rules())),
+            (false, false) => print(|out| explain::json(out, named())),
+        };
+    }
     if args.all && args.markdown {
         return print(explain::markdown);
     }
     if args.all {
-        let rules = catalogue::all().map(explain::Subject::Rule);
-        return print(|out| explain::pages(out, rules, width));
+        return print(|out| explain::pages(out, rules(), width));
     }
     if args.list_known {
         return print(|out| explain::list_known(out, args.producer.as_ref(), width));
@@ -229,6 +237,5 @@ fn explain(args: &ExplainArgs) -> io::Result<Exit> {
     if args.names.is_empty() {
         return print(explain::list);
     }
-    let subjects = args.names.iter().flat_map(|of| of.0.iter().copied());
-    print(|out| explain::pages(out, subjects, width))
+    print(|out| explain::pages(out, named(), width))
 }
