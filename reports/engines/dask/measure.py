@@ -47,8 +47,8 @@ class Scan:
         """Scans one shard after the other, like a shell script, each with one thread, like the driver."""
         where = ["--manifest", str(self.manifest), "--store", str(store)]
         for shard in range(self.shards):
-            quiet([self.program, "scan", *where, "--shard", str(shard), "--threads", "1"])
-        quiet([self.program, "merge", *where])
+            quiet([self.program, "shard", "scan", *where, "--shard", str(shard), "--threads", "1"])
+        quiet([self.program, "shard", "merge", *where])
 
     def engine(self, workers: int, store: Path) -> None:
         """Runs the driver with a cluster on this machine."""
@@ -63,7 +63,7 @@ def quiet(command: list[str]) -> None:
 def planned(program: str, inputs: list[str], shards: int, folder: Path) -> Scan:
     folder.mkdir()
     manifest = folder / "manifest"
-    quiet([program, "plan", *inputs, "--shards", str(shards), "--output", str(manifest)])
+    quiet([program, "shard", "plan", *inputs, "--shards", str(shards), "--output", str(manifest)])
     return Scan(program, manifest, shards, folder)
 
 

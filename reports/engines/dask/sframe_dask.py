@@ -1,6 +1,6 @@
 """Runs the shards of a manifest on a Dask cluster, then merges them.
 
-The driver keeps no records of its own: it works in rounds, and before each round asks `sframe-check status` what is left to
+The driver keeps no records of its own: it works in rounds, and before each asks `sframe-check shard status` what is left to
 do. The program ensures that every result arrives exactly once: a shard has the same bytes wherever and however often it is
 scanned, and is moved into the store by a rename. `../README.md` describes that contract.
 
@@ -93,7 +93,7 @@ class Program:
     store: str
 
     def command(self, name: str, *options: str) -> list[str]:
-        return [self.path, name, "--manifest", str(self.manifest), "--store", self.store, *options]
+        return [self.path, "shard", name, "--manifest", str(self.manifest), "--store", self.store, *options]
 
     def unfinished(self) -> tuple[list[int], int]:
         """The shards that are missing or damaged, and the number of all shards."""
@@ -232,7 +232,7 @@ class Arguments(argparse.ArgumentParser):
 
 def arguments() -> argparse.Namespace:
     parser = Arguments(prog="sframe_dask", description="Runs the shards of a manifest on a Dask cluster, then merges them.")
-    parser.add_argument("--manifest", type=Path, required=True, help="the file written by `sframe-check plan`")
+    parser.add_argument("--manifest", type=Path, required=True, help="the file written by `sframe-check shard plan`")
     parser.add_argument(
         "--store", type=place, required=True, help="a folder shared by all workers and this machine, or s3://BUCKET/NAME"
     )

@@ -42,7 +42,7 @@ use anstream::{AutoStream, ColorChoice};
 use clap::FromArgMatches;
 
 use args::look::ExplainArgs;
-use args::{CheckArgs, Cli, Color, Command, ManArgs};
+use args::{CheckArgs, Cli, Color, Command, DocumentFormat, ManArgs};
 use sframe_record::catalogue;
 use sframe_record::text::printable;
 use sframe_render::explain;
@@ -120,10 +120,7 @@ pub(crate) fn run() -> Exit {
         Some(Command::Repair(args)) => make::repair_file(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Show(args)) => show::run(&args),
-        Some(Command::Plan(args)) => shards::plan(&args),
-        Some(Command::Scan(args)) => Ok(shards::scan(&args)),
-        Some(Command::Status(args)) => Ok(shards::status(&args)),
-        Some(Command::Merge(args)) => Ok(shards::merge(&args)),
+        Some(Command::Shard { command }) => shards::run(&command),
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Lookup(args)) => lookup::run(&args),
@@ -216,12 +213,20 @@ fn man(args: &ManArgs) -> io::Result<Exit> {
 
 fn explain(args: &ExplainArgs) -> io::Result<Exit> {
     let width = terminal_width();
+    let rules = || catalogue::all().map(explain::Subject::Rule);
+    let named = || args.names.iter().flat_map(|of| of.0.iter().copied());
+    if args.format == DocumentFormat::Json {
+        return match (args.list_known, args.names.is_empty()) {
+            (true, _) => print(|out| explain::json(out, explain::known(args.producer.as_ref()))),
+            (false, true) => print(|out| explain::json(out, rules())),
+            (false, false) => print(|out| explain::json(out, named())),
+        };
+    }
     if args.all && args.markdown {
         return print(explain::markdown);
     }
     if args.all {
-        let rules = catalogue::all().map(explain::Subject::Rule);
-        return print(|out| explain::pages(out, rules, width));
+        return print(|out| explain::pages(out, rules(), width));
     }
     if args.list_known {
         return print(|out| explain::list_known(out, args.producer.as_ref(), width));
@@ -229,6 +234,5 @@ fn explain(args: &ExplainArgs) -> io::Result<Exit> {
     if args.names.is_empty() {
         return print(explain::list);
     }
-    let subjects = args.names.iter().flat_map(|of| of.0.iter().copied());
-    print(|out| explain::pages(out, subjects, width))
+    print(|out| explain::pages(out, named(), width))
 }

@@ -43,6 +43,7 @@ fn the_schemas_are_current() {
     is_current("schema/report.schema.json", &pretty(&document_schema()));
     is_current("schema/report-line.schema.json", &pretty(&line_schema()));
     is_current("schema/diff.schema.json", &pretty(&sframe_render::diff::json::schema()));
+    is_current("schema/explain.schema.json", &pretty(&explain::schema()));
     is_current("schema/lookup.schema.json", &pretty(&sframe_render::lookup::schema()));
     is_current("schema/walk.schema.json", &pretty(&sframe_render::walk::schema()));
     is_current("schema/trace.schema.json", &pretty(&sframe_render::trace::schema()));
@@ -138,6 +139,36 @@ fn is_valid_under(schema: &str, arguments: &[&str]) {
 fn the_report_of_diff_is_valid_under_its_schema() {
     let files = ["2.44/x86_64/cfi.o", "2.47.50/x86_64/cfi.o"];
     is_valid_under("schema/diff.schema.json", &["diff", "--format", "json", files[0], files[1]]);
+}
+
+/// The pages in a document of `explain`, which is valid under its schema.
+fn explained(arguments: &[&str]) -> Vec<Value> {
+    let arguments = [&["explain", "--format", "json"], arguments].concat();
+    is_valid_under("schema/explain.schema.json", &arguments);
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_sframe-check")).args(&arguments).output().expect("runs");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    document["pages"].as_array().expect("pages").clone()
+}
+
+#[test]
+fn the_pages_of_explain_are_valid_under_their_schema() {
+    let names: Vec<&str> = explain::subjects().map(|(name, _)| name).collect();
+    let kinds = explained(&names).into_iter().map(|page| page["kind"].to_string());
+    let kinds: std::collections::BTreeSet<String> = kinds.collect();
+    assert_eq!(kinds.len(), 6, "{kinds:?}");
+    // What lists for people have a line for, JSON has a page for.
+    let named = |arguments: &[&str]| -> Vec<String> {
+        let pages = explained(arguments);
+        pages.iter().map(|page| page["name"].as_str().expect("a name").to_owned()).collect()
+    };
+    let rules: Vec<&str> = sframe_record::catalogue::all().map(|rule| rule.name).collect();
+    assert_eq!(named(&[]), rules);
+    assert_eq!(named(&["--all"]), rules);
+    let defects: Vec<&str> = sframe_defects::all().map(|defect| defect.id).collect();
+    assert_eq!(named(&["--list-known"]), defects);
+    let of_lld = named(&["--list-known", "--producer", "LLD"]);
+    assert!(!of_lld.is_empty() && of_lld.len() < defects.len(), "{of_lld:?}");
 }
 
 #[test]

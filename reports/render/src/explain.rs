@@ -4,6 +4,7 @@ mod causes;
 mod consumers;
 mod defects;
 mod messages;
+mod page;
 mod rules;
 mod words;
 
@@ -18,7 +19,10 @@ use sframe_record::catalogue;
 use sframe_validator::rules::Rule;
 
 use crate::near;
+use page::Page;
 
+#[cfg(feature = "schema")]
+pub use page::schema;
 pub use rules::{find, list, markdown};
 pub use words::Word;
 
@@ -95,16 +99,33 @@ pub fn pages(
         if place > 0 {
             writeln!(out)?;
         }
-        match subject {
-            Subject::Rule(rule) => rules::page(out, rule, width)?,
-            Subject::Defect(defect) => defects::page(out, defect, width)?,
-            Subject::Cause(cause) => causes::page(out, cause, width)?,
-            Subject::Word(word) => words::page(out, word, width)?,
-            Subject::Message(message) => messages::page(out, message, width)?,
-            Subject::Consumer(consumer) => consumers::page(out, consumer.page(), width)?,
-        }
+        page(subject).print(out, width)?;
     }
     Ok(())
+}
+
+/// Writes pages as one JSON document.
+///
+/// # Errors
+/// Returns an error if writing fails.
+pub fn json(out: &mut dyn Write, subjects: impl Iterator<Item = Subject>) -> io::Result<()> {
+    page::json(out, subjects.map(page).collect())
+}
+
+fn page(subject: Subject) -> Page {
+    match subject {
+        Subject::Rule(rule) => rules::page(rule),
+        Subject::Defect(defect) => defects::page(defect),
+        Subject::Cause(cause) => causes::page(cause),
+        Subject::Word(word) => words::page(word),
+        Subject::Message(message) => messages::page(message),
+        Subject::Consumer(consumer) => consumers::page(consumer.page()),
+    }
+}
+
+/// The known defects of a producer, or of all.
+pub fn known(producer: Option<&Producer>) -> impl Iterator<Item = Subject> {
+    defects::of(producer).map(Subject::Defect)
 }
 
 /// Lists the known defects of a producer, or of all.
@@ -117,13 +138,4 @@ pub fn list_known(
     width: Option<usize>,
 ) -> io::Result<()> {
     defects::list(out, producer, width)
-}
-
-/// Writes the title and text of parts of a page; empty ones are left out.
-fn parts(out: &mut dyn Write, parts: &[(&str, String)], width: Option<usize>) -> io::Result<()> {
-    for (title, content) in parts.iter().filter(|(_, content)| !content.is_empty()) {
-        let content = crate::report::wrap(content, 2, width);
-        writeln!(out, "\n{BOLD}{title}{BOLD:#}\n  {content}")?;
-    }
-    Ok(())
 }

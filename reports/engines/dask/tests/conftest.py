@@ -36,7 +36,7 @@ def manifest(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for copy in range(COPIES):
         shutil.copytree(REPOSITORY / "corpus" / "golden", folder / "inputs" / f"copy-{copy}")
     manifest = folder / "manifest"
-    plan: list[str | Path] = [program, "plan", folder / "inputs", "--shards", str(SHARDS), "--output", manifest]
+    plan: list[str | Path] = [program, "shard", "plan", folder / "inputs", "--shards", str(SHARDS), "--output", manifest]
     subprocess.run(plan, check=True)
     return manifest
 
@@ -46,8 +46,8 @@ def expected(program: Path, manifest: Path, tmp_path_factory: pytest.TempPathFac
     """The store of a run without an engine: a loop over the shards, then merge."""
     store = tmp_path_factory.mktemp("loop") / "store"
     for shard in range(SHARDS):
-        subprocess.run([program, "scan", "--manifest", manifest, "--shard", str(shard), "--store", store], check=True)
-    subprocess.run([program, "merge", "--manifest", manifest, "--store", store], check=True)
+        subprocess.run([program, "shard", "scan", "--manifest", manifest, "--shard", str(shard), "--store", store], check=True)
+    subprocess.run([program, "shard", "merge", "--manifest", manifest, "--store", store], check=True)
     return contents(store)
 
 
@@ -105,6 +105,7 @@ class Run:
         """The finished shards, according to the program."""
         status: list[str | Path] = [
             self.program,
+            "shard",
             "status",
             "--manifest",
             self.manifest,

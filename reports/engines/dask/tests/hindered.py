@@ -25,7 +25,7 @@ PR_SET_PDEATHSIG = 1
 def main() -> NoReturn:
     folder = Path(os.environ["HINDRANCES"])
     command = [str(folder / "program"), *sys.argv[1:]]
-    if sys.argv[1] == "scan":
+    if sys.argv[1:3] == ["shard", "scan"]:
         shard = sys.argv[sys.argv.index("--shard") + 1]
         store = Path(sys.argv[sys.argv.index("--store") + 1])
         attempt = count(folder, shard)

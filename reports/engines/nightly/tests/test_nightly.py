@@ -95,8 +95,8 @@ def test_cut_short(nights: Nights) -> None:
     manifest = nights.commands / "manifest"
     killed = nights.command(
         "killed",
-        f'{nights.program} plan "${{@: -1}}" --shards 1 --output {manifest} &&\n'
-        f'{nights.program} scan --manifest {manifest} --shard 0 --store "$2" && kill -9 $$',
+        f'{nights.program} shard plan "${{@: -1}}" --shards 1 --output {manifest} &&\n'
+        f'{nights.program} shard scan --manifest {manifest} --shard 0 --store "$2" && kill -9 $$',
     )
     cut_short = nights.night("2026-11-21", killed)
     assert cut_short.returncode == 3, cut_short

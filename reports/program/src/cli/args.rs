@@ -76,8 +76,8 @@ Exit status:
   1  something at or above the failure level was found
   2  no such finding, but something could not be read or decided, or there was nothing to check
   3  wrong usage, or the program itself failed
-  64  of `scan`, `status` and `merge`: wrong usage, which another try does not change
-  75  of `scan`, `status` and `merge`: another try may succeed
+  64  of `shard scan`, `status` and `merge`: wrong usage, which another try does not change
+  75  of `shard scan`, `status` and `merge`: another try may succeed
   130  interrupted by Ctrl-C: the report covers what was checked until then
   141  the reader of the output closed it, such as head: the rest was not checked
 
@@ -215,20 +215,12 @@ pub(super) enum Command {
     /// Print the results of an earlier scan
     #[command(after_long_help = stored::SHOW_HELP)]
     Show(stored::ShowArgs),
-    /// Write a manifest that divides a scan into shards
-    ///
-    /// It names everything to check, in shards of equal size.
-    #[command(after_long_help = stored::SHARDS_HELP)]
-    Plan(stored::PlanArgs),
-    /// Check one shard of a manifest
-    #[command(after_long_help = stored::SHARDS_HELP)]
-    Scan(stored::ScanArgs),
-    /// Report which shards of a manifest a store has
-    #[command(after_long_help = stored::SHARDS_HELP)]
-    Status(stored::StatusArgs),
-    /// Complete a store that has every shard
-    #[command(after_long_help = stored::SHARDS_HELP)]
-    Merge(stored::MergeArgs),
+    /// Divide a scan among machines: `plan`, `scan`, `status`, `merge`
+    #[command(after_long_help = stored::SHARDS_HELP, disable_help_subcommand = true)]
+    Shard {
+        #[command(subcommand)]
+        command: stored::ShardCommand,
+    },
     /// Check the packages of a repository of Debian, Fedora, Alpine or Arch, by its index
     #[command(after_long_help = repo::HELP)]
     Repo(Box<repo::RepoArgs>),

@@ -11,17 +11,36 @@ use super::args::Cli;
 /// Options that each command fulfils that does not have them: it prints no progress, and reads no configuration.
 const FULFILLED: [&str; 2] = ["quiet", "no_config"];
 
+/// The command that divides a scan among machines.
+pub(super) const SHARD: &str = "shard";
+
+/// The commands of `shard`, which were commands of the program: by themselves, they are still understood.
+pub(super) const SHARD_COMMANDS: [&str; 4] = ["plan", "scan", "status", "merge"];
+
 /// The arguments of the process. Options before a command are after its name: clap takes any word after an option for a path.
 pub(super) fn arguments() -> Vec<OsString> {
     with_options_moved(&Cli::command(), env::args_os().collect())
 }
 
-fn with_options_moved(program: &Command, arguments: Vec<OsString>) -> Vec<OsString> {
-    let Some((options, rest)) = options(program, &arguments) else { return arguments };
-    let name = rest.first().and_then(|word| word.to_str());
-    let Some(command) = name.and_then(|name| program.find_subcommand(name)) else {
-        return arguments;
+/// The words that name a command, and the command.
+fn named<'c>(
+    program: &'c Command,
+    words: &[OsString],
+) -> Option<(Vec<OsString>, usize, &'c Command)> {
+    let first = words.first()?.to_str()?;
+    let shard = program.find_subcommand(SHARD)?;
+    let (name, count) = match (first, words.get(1).and_then(|word| word.to_str())) {
+        (SHARD, Some(second)) if SHARD_COMMANDS.contains(&second) => (second, 2),
+        _ if SHARD_COMMANDS.contains(&first) => (first, 1),
+        _ => return Some((vec![first.into()], 1, program.find_subcommand(first)?)),
     };
+    Some((vec![SHARD.into(), name.into()], count, shard.find_subcommand(name)?))
+}
+
+fn with_options_moved(program: &Command, arguments: Vec<OsString>) -> Vec<OsString> {
+    let after = arguments.get(1..).unwrap_or_default();
+    let (options, rest) = options(program, &arguments).unwrap_or((Vec::new(), after));
+    let Some((name, count, command)) = named(program, rest) else { return arguments };
     let is_known = |option: &&Arg| {
         command.get_arguments().any(|known| known.get_long() == option.get_long())
             || option.is_global_set()
@@ -30,8 +49,7 @@ fn with_options_moved(program: &Command, arguments: Vec<OsString>) -> Vec<OsStri
     let moved = options.iter().filter(|(option, _)| is_known(option));
     let moved = moved.flat_map(|(_, arguments)| arguments.iter());
     let program = arguments.iter().take(1);
-    let name = rest.iter().take(1);
-    program.chain(name).chain(moved).chain(rest.iter().skip(1)).cloned().collect()
+    program.chain(&name).chain(moved).chain(rest.iter().skip(count)).cloned().collect()
 }
 
 /// Options with their arguments, as they are given.
@@ -108,10 +126,13 @@ mod tests {
             ("p --format=json lookup f main", "p lookup --format=json f main"),
             ("p --no-config -q dump f", "p dump f"),
             ("p -q trace -- ls", "p trace -q -- ls"),
-            ("p --thorough plan f", "p plan --thorough f"),
-            ("p -j 4 plan f", "p plan -j 4 f"),
-            ("p -j4 --jobs 4 plan f", "p plan -j4 --jobs 4 f"),
-            ("p -qj 4 scan f", "p scan -qj 4 f"),
+            ("p --thorough plan f", "p shard plan --thorough f"),
+            ("p -j 4 plan f", "p shard plan -j 4 f"),
+            ("p -j4 --jobs 4 plan f", "p shard plan -j4 --jobs 4 f"),
+            ("p -qj 4 scan f", "p shard scan -qj 4 f"),
+            ("p -qj 4 shard scan f", "p shard scan -qj 4 f"),
+            ("p merge f", "p shard merge f"),
+            ("p shard merge f", "p shard merge f"),
             ("p --forecast dump f", "p dump --forecast f"),
             ("p -q check dump", "p check -q dump"),
         ] {

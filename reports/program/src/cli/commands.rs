@@ -8,6 +8,7 @@ use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 
 use super::args::Cli;
+use super::arguments::{SHARD, SHARD_COMMANDS};
 
 /// What people come to do, and the commands for it.
 const TASKS: [(&str, &[&str]); 7] = [
@@ -15,7 +16,7 @@ const TASKS: [(&str, &[&str]); 7] = [
     ("Before SFrame is enabled", &["forecast", "link"]),
     ("Make sections", &["synthesize", "repair"]),
     ("Check a distribution, and compare scans", &["repo", "show", "compare"]),
-    ("Divide a scan among machines", &["plan", "scan", "status", "merge"]),
+    ("Divide a scan among machines", &["shard"]),
     ("Test readers and assemblers", &["conformance", "torture", "reassemble", "reduce"]),
     ("Set up the shell", &["completions", "man"]),
 ];
@@ -73,6 +74,10 @@ pub(super) fn help(name: Option<&str>) -> Option<StyledStr> {
     let mut all = by_task();
     all.build();
     match name {
+        Some(name) if SHARD_COMMANDS.contains(&name) => {
+            let shard = all.find_subcommand_mut(SHARD)?;
+            Some(shard.find_subcommand_mut(name)?.render_long_help())
+        }
         Some(name) => Some(all.find_subcommand_mut(name)?.render_long_help()),
         None => Some(all.render_long_help()),
     }

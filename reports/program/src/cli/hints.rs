@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::{Arg, Command, CommandFactory, ValueEnum};
 
 use super::args::{Cli, Format};
+use super::arguments::{SHARD, SHARD_COMMANDS};
 use sframe_render::near::meant;
 
 /// Words that other programs have as commands or options, and how this one is asked for the same.
@@ -46,12 +47,18 @@ pub(super) fn commands_with(option: &str) -> Vec<String> {
     let program = Cli::command();
     let is_wanted = |arg: &Arg| arg.get_long() == Some(option) && !arg.is_hide_set();
     let has = |command: &&Command| command.get_arguments().any(is_wanted);
-    commands(&program).filter(has).map(|command| command.get_name().to_owned()).collect()
+    let name = |command: &Command| match command.get_name() {
+        name if SHARD_COMMANDS.contains(&name) => format!("{SHARD} {name}"),
+        name => name.to_owned(),
+    };
+    commands(&program).filter(has).map(name).collect()
 }
 
 /// The commands for people: those of the help, and `check`, which the program does without a command.
 fn commands(program: &Command) -> impl Iterator<Item = &Command> {
-    program.get_subcommands().filter(|of| !of.is_hide_set() || of.get_name() == "check")
+    let of_shard = program.find_subcommand(SHARD).into_iter().flat_map(Command::get_subcommands);
+    let shown = |of: &&Command| !of.is_hide_set() || of.get_name() == "check";
+    program.get_subcommands().filter(shown).chain(of_shard)
 }
 
 /// What a person probably wants who types `word` as a command.

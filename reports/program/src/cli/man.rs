@@ -34,9 +34,11 @@ pub(super) fn all(folder: &Path) -> io::Result<()> {
 fn pages() -> Vec<Command> {
     let mut program = Cli::command().override_usage(USAGE);
     program.build();
-    let commands = program.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
-    let commands: Vec<Command> = commands.collect();
-    std::iter::once(program).chain(commands).collect()
+    let commands = program.get_subcommands().filter(|command| !command.is_hide_set());
+    let all =
+        commands.flat_map(|command| std::iter::once(command).chain(command.get_subcommands()));
+    let all: Vec<Command> = all.cloned().collect();
+    std::iter::once(program).chain(all).collect()
 }
 
 fn name(command: &Command) -> &str {
@@ -47,7 +49,7 @@ fn page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     let mut text = Vec::new();
     Man::new(command.clone()).source(SOURCE).manual("User Commands").render(&mut text)?;
     out.write_all(with_headings(&String::from_utf8_lossy(&text)).as_bytes())?;
-    let is_program = command.has_subcommands();
+    let is_program = name(command) == "sframe-check";
     if is_program { Ok(()) } else { writeln!(out, ".SH \"SEE ALSO\"\n\\fBsframe\\-check\\fR(1)") }
 }
 

@@ -1,4 +1,4 @@
-//! `sframe-check plan`, `scan`, `status` and `merge`: a distributed scan.
+//! `sframe-check shard plan`, `scan`, `status` and `merge`: a distributed scan.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use sframe_store::{
     DamagedFile, Manifest, Merged, Previous, Remedy, ShardState, Stamps, Status, Store,
 };
 
-use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
+use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardCommand, ShardsArgs, StatusArgs};
 use super::args::{DocumentFormat, WhatArgs};
 use super::output_file::{Content, OutputFiles};
 use super::place::StorePlace;
@@ -35,7 +35,16 @@ pub(super) fn options(what: &WhatArgs) -> Result<CheckOptions> {
     Ok(CheckOptions { coverage: true, hash: true, producers: true, ..options })
 }
 
-pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
+pub(super) fn run(command: &ShardCommand) -> io::Result<Exit> {
+    match command {
+        ShardCommand::Plan(args) => plan(args),
+        ShardCommand::Scan(args) => Ok(scan(args)),
+        ShardCommand::Status(args) => Ok(status(args)),
+        ShardCommand::Merge(args) => Ok(merge(args)),
+    }
+}
+
+fn plan(args: &PlanArgs) -> io::Result<Exit> {
     let mut outputs = OutputFiles::of(args.inputs.names());
     outputs.check(&args.output, Content::Report)?;
     let options = options(&args.what)?;
@@ -79,7 +88,7 @@ fn absolute(input: Input) -> Input {
     }
 }
 
-pub(super) fn scan(args: &ScanArgs) -> Exit {
+fn scan(args: &ScanArgs) -> Exit {
     let started = args.die_with_parent || args.copy.is_some() || args.alone.item.is_some();
     if started && !die_with_parent() {
         return Exit::Again;
@@ -127,7 +136,7 @@ fn scan_in(
 /// one ended.
 fn check_copy(store: &Store, shard: u32, copy: &Path) -> Result<Exit> {
     let is_whole = || Ok(matches!(store.state(shard), Ok(ShardState::Whole(_))).into());
-    let arguments = own_arguments(1, &[OsStr::new("--copy"), copy.as_os_str()]);
+    let arguments = own_arguments(2, &[OsStr::new("--copy"), copy.as_os_str()]);
     match supervise(&arguments, is_whole)? {
         Exit::Interrupted => Ok(Exit::Again),
         exit => Ok(exit),
@@ -155,7 +164,7 @@ pub(super) fn check_item(manifest: &Manifest, item: u32, options: &CheckOptions)
     Ok(Exit::Clean)
 }
 
-pub(super) fn status(args: &StatusArgs) -> Exit {
+fn status(args: &StatusArgs) -> Exit {
     status_of(show_status(args))
 }
 
@@ -182,7 +191,7 @@ fn status_in(place: &StorePlace, manifest: &Manifest) -> Result<Status> {
     Ok(sframe_store::status(manifest, place.folder())?)
 }
 
-pub(super) fn merge(args: &MergeArgs) -> Exit {
+fn merge(args: &MergeArgs) -> Exit {
     status_of(merge_shards(&args.shards))
 }
 

@@ -23,7 +23,7 @@ pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
         return Err(io::Error::other("the process that has started this one is gone"));
     }
     if is_address(folder) {
-        let message = "a scan by one machine keeps its results in a folder: `scan --manifest`, \
+        let message = "a scan by one machine keeps its results in a folder: `shard scan --manifest`, \
                        `status` and `merge` take the address of a bucket";
         return Err(io::Error::other(message));
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use anstream::AutoStream;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
-use super::arguments::arguments;
+use super::arguments::{SHARD, arguments};
 use super::{Exit, commands, complain, hints};
 use sframe_record::text::printable;
 
@@ -89,8 +89,8 @@ fn of_commands(option: &str, name: &str) -> Option<String> {
 
 /// The exit status of wrong usage. Engines that run shards must not try the same command again.
 fn wrong_usage() -> Exit {
-    let command = arguments().into_iter().nth(1);
-    let of_shards = ["scan", "status", "merge"].map(OsStr::new);
-    let never = command.is_some_and(|command| of_shards.contains(&command.as_os_str()));
+    let arguments = arguments();
+    let words: Vec<&OsStr> = arguments.iter().skip(1).take(2).map(AsRef::as_ref).collect();
+    let never = ["scan", "status", "merge"].iter().any(|name| words == [SHARD, name]);
     if never { Exit::Never } else { Exit::Failure }
 }

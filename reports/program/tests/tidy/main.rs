@@ -129,6 +129,39 @@ fn documents_are_plain_english() {
     none(&faults, "write what you would say to a colleague");
 }
 
+/// The form of <https://keepachangelog.com/en/1.1.0/>: `## [VERSION] - DATE`, and below it kinds of changes, each once.
+#[test]
+fn the_changelog_has_the_form_that_tools_read() {
+    const KINDS: [&str; 6] = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"];
+    let text = fs::read_to_string(repository().join("CHANGELOG.md")).expect("text");
+    let mut faults = Vec::new();
+    let (mut versions, mut kinds): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for line in text.lines().filter(|line| line.starts_with("##")) {
+        if let Some(kind) = line.strip_prefix("### ") {
+            if !KINDS.contains(&kind) || kinds.contains(&kind) || versions.is_empty() {
+                faults.push(format!("{line}: a kind of change, once in a version"));
+            }
+            kinds.push(kind);
+            continue;
+        }
+        let version = line.strip_prefix("## [").and_then(|rest| rest.split_once(']'));
+        let is_dated = |rest: &str| {
+            let date = rest.strip_prefix(" - ").unwrap_or_default();
+            let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+            date.len() == 10 && date.split('-').count() == 3 && date.split('-').all(digits)
+        };
+        match version {
+            Some(("Unreleased", "")) if versions.is_empty() => {}
+            Some((_, rest)) if is_dated(rest) => {}
+            _ => faults.push(format!("{line}: write `## [VERSION] - YYYY-MM-DD`")),
+        }
+        versions.push(line);
+        kinds.clear();
+    }
+    assert!(!versions.is_empty());
+    none(&faults, "Keep a Changelog 1.1.0 has the form");
+}
+
 #[test]
 fn the_readme_is_short() {
     let text = fs::read_to_string(repository().join("README.md")).expect("text");

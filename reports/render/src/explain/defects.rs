@@ -5,13 +5,12 @@ use std::io::{self, Write};
 use sframe_defects::{Defect, Producer};
 use sframe_record::{Owner, Weight};
 
+use super::BOLD;
+use super::page::{Kind, Page};
 use super::rules::sentence;
-use super::{BOLD, parts};
 use crate::report::wrap;
 
-pub(super) fn page(out: &mut dyn Write, defect: &Defect, width: Option<usize>) -> io::Result<()> {
-    writeln!(out, "{BOLD}{}{BOLD:#} (known defect: {})\n", defect.id, defect.affected())?;
-    writeln!(out, "  {}", wrap(&sentence(defect.title), 2, width))?;
+pub(super) fn page(defect: &Defect) -> Page {
     let owner = match defect.owner {
         Owner::Unknown => "",
         Owner::Yours => "Yours",
@@ -31,18 +30,21 @@ pub(super) fn page(out: &mut dyn Write, defect: &Defect, width: Option<usize>) -
         "" => sentence(defect.without_input),
         input => input.to_owned(),
     };
-    let pages = [
-        ("What goes wrong", sentence(defect.effect)),
-        ("Consequence", sentence(&consequence(defect))),
-        ("What to do", sentence(defect.workaround)),
-        ("How it is recognised", sentence(defect.recognised)),
-        ("How it counts", sentence(counts)),
-        ("Who can mend it", owner.to_owned()),
-        ("Upstream", defect.upstream.to_owned()),
-        ("Report", defect.pages.join(", ")),
-        ("Smallest input", input),
-    ];
-    parts(out, &pages, width)
+    let about = format!("known defect: {}", defect.affected());
+    let page = Page {
+        owner: Some(defect.owner),
+        consequence: Some(defect.weight),
+        ..Page::new(Kind::KnownDefect, defect.id, about, sentence(defect.title))
+    };
+    page.text("effect", "What goes wrong", sentence(defect.effect))
+        .text("consequence", "Consequence", sentence(&consequence(defect)))
+        .text("remedy", "What to do", sentence(defect.workaround))
+        .text("recognised", "How it is recognised", sentence(defect.recognised))
+        .text("counts", "How it counts", sentence(counts))
+        .text("owner", "Who can mend it", owner.to_owned())
+        .text("upstream", "Upstream", defect.upstream.to_owned())
+        .text("report", "Report", defect.pages.join(", "))
+        .text("input", "Smallest input", input)
 }
 
 /// How much of a section it spoils, in words.
@@ -59,15 +61,19 @@ fn consequence(defect: &Defect) -> String {
     format!("{}{more}", defect.consequence())
 }
 
+/// The known defects of a producer, or of all.
+pub(super) fn of(producer: Option<&Producer>) -> impl Iterator<Item = &'static Defect> {
+    sframe_defects::all().filter(move |defect| producer.is_none_or(|producer| producer.has(defect)))
+}
+
 /// Lists the known defects of a producer, or of all: the identifier, who has it, and what it is.
 pub(super) fn list(
     out: &mut dyn Write,
     producer: Option<&Producer>,
     width: Option<usize>,
 ) -> io::Result<()> {
-    let has = |defect: &&Defect| producer.is_none_or(|producer| producer.has(defect));
     let (seen, unseen): (Vec<&Defect>, Vec<&Defect>) =
-        sframe_defects::all().filter(has).partition(|defect| defect.is_recognised());
+        of(producer).partition(|defect| defect.is_recognised());
     let sets = [
         ("Recognised in files", seen),
         ("Known by messages and crashes, or by what is missing", unseen),

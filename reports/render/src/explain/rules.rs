@@ -5,33 +5,24 @@ use std::io::{self, Write};
 use sframe_validator::rules::{Abis, Group, Rule, Severity, Versions};
 use sframe_validator::{Abi, Version};
 
-use super::{BOLD, parts};
+use super::BOLD;
+use super::page::{Kind, Page};
 use crate::near;
-use crate::report::wrap;
 use sframe_record::catalogue;
 use sframe_record::markdown::plain;
 
-pub(super) fn page(out: &mut dyn Write, rule: &Rule, width: Option<usize>) -> io::Result<()> {
-    let text = |text: &str| wrap(text, 2, width);
-    let (name, severity, group) = (rule.name, rule.severity, rule.group);
-    writeln!(out, "{BOLD}{name}{BOLD:#} ({severity}, {group})\n")?;
-    writeln!(out, "  {}", text(&sentence(rule.page.summary)))?;
-    let pages = [
-        ("What goes wrong", sentence(rule.page.consequence)),
-        ("What to do", sentence(rule.page.remedy)),
-        ("Applies to", applies_to(rule)),
-        ("Source", rule.page.source.to_owned()),
-        ("Example", rule.page.example.to_owned()),
-    ];
-    parts(out, &pages, width)?;
-    if rule.severity == Severity::Lint {
-        writeln!(
-            out,
-            "\n  {}",
-            text("Lints are checked with --pedantic, unless the page names another option.")
-        )?;
-    }
-    Ok(())
+pub(super) fn page(rule: &'static Rule) -> Page {
+    let about = format!("{}, {}", rule.severity, rule.group);
+    let page = Page {
+        severity: Some(rule.severity.into()),
+        group: Some(rule.group.name()),
+        ..Page::new(Kind::Rule, rule.name, about, sentence(rule.page.summary))
+    };
+    page.text("effect", "What goes wrong", sentence(rule.page.consequence))
+        .text("remedy", "What to do", sentence(rule.page.remedy))
+        .text("applies", "Applies to", applies_to(rule))
+        .text("source", "Source", rule.page.source.to_owned())
+        .text("example", "Example", rule.page.example.to_owned())
 }
 
 /// Lists the rules by group, one per line.

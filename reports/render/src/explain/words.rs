@@ -1,13 +1,10 @@
 //! The pages of the other words by which reports name a cause: the fields that differ or that a version cannot express,
 //! and why the machine code does not decide who is wrong.
 
-use std::io::{self, Write};
-
 use sframe_oracle::code::Unproven;
 
+use super::page::{Kind, Page};
 use super::rules::sentence;
-use super::{BOLD, parts};
-use crate::report::wrap;
 
 /// A word of reports.
 #[derive(Clone, Copy, Debug)]
@@ -206,11 +203,10 @@ pub(super) const ALL: [Word; 25] = [
     },
 ];
 
-pub(super) fn page(out: &mut dyn Write, word: &Word, width: Option<usize>) -> io::Result<()> {
-    writeln!(out, "{BOLD}{}{BOLD:#} ({})\n", word.name, word.kind)?;
-    writeln!(out, "  {}", wrap(&sentence(word.summary), 2, width))?;
-    let pages = [("Where", sentence(word.applies)), ("What to do", sentence(word.remedy))];
-    parts(out, &pages, width)
+pub(super) fn page(word: &Word) -> Page {
+    Page::new(Kind::Word, word.name, word.kind.to_owned(), sentence(word.summary))
+        .text("applies", "Where", sentence(word.applies))
+        .text("remedy", "What to do", sentence(word.remedy))
 }
 
 #[cfg(test)]

@@ -133,8 +133,11 @@ pub(in crate::cli) struct ExplainArgs {
     #[arg(long, value_name = "PROGRAM", requires = "list_known")]
     pub(in crate::cli) producer: Option<Producer>,
     /// As Markdown, the text of RULES.md
-    #[arg(long, requires = "all")]
+    #[arg(long, requires = "all", conflicts_with = "format")]
     pub(in crate::cli) markdown: bool,
+    /// The format of the pages; a list is their pages in JSON
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub(in crate::cli) format: DocumentFormat,
 }
 
 /// The layout of a dump.

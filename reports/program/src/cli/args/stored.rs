@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use sframe_history::Comparison;
 use sframe_record::numbers::grouped;
 
@@ -50,10 +50,11 @@ A manifest lists what to check, and in which shard. Each shard is checked on its
 with access to the files and the store; a store has either all of a shard or nothing. `plan` and `scan` \
 must be given the same options for what to check. Merging completes a store that has every shard.
 
-      sframe-check plan pool --shards 16 --output night.manifest
-      for k in $(seq 0 15); do sframe-check scan --manifest night.manifest --shard $k --store night; done
-      sframe-check status --manifest night.manifest --store night
-      sframe-check merge --manifest night.manifest --store night
+      sframe-check shard plan pool --shards 16 --output night.manifest
+      for k in $(seq 0 15); do
+          sframe-check shard scan --manifest night.manifest --shard $k --store night; done
+      sframe-check shard status --manifest night.manifest --store night
+      sframe-check shard merge --manifest night.manifest --store night
 
 If the program was built with the feature s3, a store may be in a bucket of S3, or of a service with its \
 protocol and conditional writes: --store s3://BUCKET/NAME. Credentials, region and endpoint come from \
@@ -147,6 +148,25 @@ pub(in crate::cli) enum CompareFormat {
     Markdown,
     /// A page for a browser, in one file that needs no network
     Html,
+}
+
+/// `shard`.
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum ShardCommand {
+    /// Write a manifest that divides a scan into shards
+    ///
+    /// It names everything to check, in shards of equal size.
+    #[command(after_long_help = SHARDS_HELP)]
+    Plan(PlanArgs),
+    /// Check one shard of a manifest
+    #[command(after_long_help = SHARDS_HELP)]
+    Scan(ScanArgs),
+    /// Report which shards of a manifest a store has
+    #[command(after_long_help = SHARDS_HELP)]
+    Status(StatusArgs),
+    /// Complete a store that has every shard
+    #[command(after_long_help = SHARDS_HELP)]
+    Merge(MergeArgs),
 }
 
 /// `plan`.
