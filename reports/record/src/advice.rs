@@ -41,6 +41,7 @@ pub fn without_sections(summary: &Summary<'_>) -> Vec<String> {
             let have = match (summary.checked, kernels) {
                 (1, _) => "it has".to_owned(),
                 (all, some) if all == some => "they have".to_owned(),
+                (_, 1) => "one of them has".to_owned(),
                 (_, some) => format!("{} of them have", grouped(some)),
             };
             format!(

@@ -35,7 +35,7 @@ impl Verdict {
         Verdict::of(Record::because(status, reason))
     }
 
-    /// For a kernel as boot loaders start it, which is no ELF file, and contains one.
+    /// For a kernel as boot loaders start it: it contains an ELF file, and is not an ELF file itself.
     pub(super) fn linux_image() -> Verdict {
         let kind = "Linux kernel images: extract vmlinux, which is ELF, by scripts/extract-vmlinux";
         Verdict::because(Status::Unsupported, kind)
