@@ -62,7 +62,7 @@ fn judge(file: &File, data: &[u8]) {
                 assert!(bytes.len() as u64 <= LIMITS.member_size);
             }
             Content::Unreadable(reason) => assert!(!reason.is_empty()),
-            Content::Other | Content::Empty | Content::Special(_) => {}
+            Content::LinuxImage | Content::Other | Content::Empty | Content::Special(_) => {}
         }
     });
     // Every listed member, and in addition one for each damaged container.
