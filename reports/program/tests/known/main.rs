@@ -3,6 +3,7 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
+mod enable;
 mod owners;
 mod pages;
 mod planted;

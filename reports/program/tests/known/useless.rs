@@ -15,14 +15,14 @@ use super::records;
 
 const RULE: &str = "useless-section";
 /// Assemblers: the toolchain, the program, and its option.
-const ASSEMBLERS: [(&str, &str, &[&str]); 4] = [
+pub(super) const ASSEMBLERS: [(&str, &str, &[&str]); 4] = [
     ("2.40", "as", &["--gsframe"]),
     ("2.44", "as", &["--gsframe"]),
     ("2.47.50", "as", &["--gsframe"]),
     ("llvm-23", "llvm-mc", &["--gsframe", "-filetype=obj", "-triple=x86_64-linux-gnu"]),
 ];
 /// Linkers: the toolchain and the program.
-const LINKERS: [(&str, &str); 6] = [
+pub(super) const LINKERS: [(&str, &str); 6] = [
     ("2.40", "ld"),
     ("2.44", "ld"),
     ("2.47.50", "ld"),
@@ -31,38 +31,49 @@ const LINKERS: [(&str, &str); 6] = [
     ("mold", "mold"),
 ];
 
-const HELLO: &str = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n";
+pub(super) const HELLO: &str =
+    "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n";
 
-fn call(folder: &Path, program: &Path, arguments: &[&str]) -> Output {
+pub(super) fn call(folder: &Path, program: &Path, arguments: &[&str]) -> Output {
     let output = Command::new(program).args(arguments).current_dir(folder).output();
     output.unwrap_or_else(|error| panic!("{}: {error}", program.display()))
 }
 
-/// Hello worlds of each assembler and linker, linked by the driver of the compiler; a pair that refuses to link is left out.
+/// The hello world of an assembler and a linker, linked by the driver of the compiler. `None` if a tool is missing, `Some(None)` if
+/// the linker refuses. `hello.s` is in the folder.
+pub(super) fn program(
+    folder: &Path,
+    (toolchain, assembler, options): &(&str, &str, &[&str]),
+    (linked, linker): (&str, &str),
+) -> Option<Option<PathBuf>> {
+    let object = format!("{toolchain}.o");
+    if !folder.join(&object).exists() {
+        let arguments = [*options, &["-o", &object, "hello.s"]].concat();
+        let assembled = call(folder, &tools::toolchain(toolchain)?.join(assembler), &arguments);
+        assert!(assembled.status.success(), "{toolchain}: {assembled:?}");
+    }
+    let name = format!("{toolchain}+{linker}-{linked}");
+    let bin = folder.join(format!("bin-{linker}-{linked}"));
+    if !bin.exists() {
+        fs::create_dir(&bin).expect("writable");
+        let target = tools::toolchain(linked)?.join(linker);
+        std::os::unix::fs::symlink(target, bin.join("ld")).expect("writable");
+    }
+    let driver = format!("-B{}", bin.display());
+    let linked = call(folder, Path::new("gcc"), &[&driver, "-o", &name, &object]);
+    Some(linked.status.success().then(|| folder.join(name)))
+}
+
+/// Hello worlds of each assembler and linker; a pair that refuses to link is left out.
 fn programs(folder: &Path) -> Option<Vec<PathBuf>> {
     fs::write(folder.join("hello.c"), HELLO).expect("writable");
     if !tools::run(folder, "gcc", "gcc -O2 -S -o hello.s hello.c") {
         return None;
     }
     let mut programs = Vec::new();
-    for (toolchain, assembler, options) in ASSEMBLERS {
-        let object = format!("{toolchain}.o");
-        let arguments = [options, &["-o", &object, "hello.s"]].concat();
-        let assembled = call(folder, &tools::toolchain(toolchain)?.join(assembler), &arguments);
-        assert!(assembled.status.success(), "{toolchain}: {assembled:?}");
-        for (linked, linker) in LINKERS {
-            let name = format!("{toolchain}+{linker}-{linked}");
-            let bin = folder.join(format!("bin-{linker}-{linked}"));
-            if !bin.exists() {
-                fs::create_dir(&bin).expect("writable");
-                let target = tools::toolchain(linked)?.join(linker);
-                std::os::unix::fs::symlink(target, bin.join("ld")).expect("writable");
-            }
-            let driver = format!("-B{}", bin.display());
-            let linked = call(folder, Path::new("gcc"), &[&driver, "-o", &name, &object]);
-            if linked.status.success() {
-                programs.push(folder.join(name));
-            }
+    for assembler in &ASSEMBLERS {
+        for linker in LINKERS {
+            programs.extend(program(folder, assembler, linker)?);
         }
     }
     assert!(programs.len() >= 20, "{programs:?}");
@@ -70,7 +81,7 @@ fn programs(folder: &Path) -> Option<Vec<PathBuf>> {
 }
 
 /// The starts of functions of the section, as the first release of objdump prints that reads its version.
-fn starts(program: &Path) -> Option<BTreeSet<u64>> {
+pub(super) fn starts(program: &Path) -> Option<BTreeSet<u64>> {
     for toolchain in ["2.40", "2.44", "2.47.50"] {
         let objdump = tools::toolchain(toolchain)?.join("objdump");
         let printed = call(Path::new("."), &objdump, &["--sframe", program.to_str()?]);
