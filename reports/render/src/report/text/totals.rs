@@ -59,7 +59,7 @@ impl<W: Write> Text<W> {
             let files = counted(total.files, "file");
             let text = format!("compared with the code of {files}{proofs}");
             writeln!(self.out, "  {}", self.wrapped(&text, 4))?;
-            unproven::totals(&mut self.out, total, noun)?;
+            unproven::totals(&mut self.out, total, noun, self.options.demangle)?;
         }
         match is_bare && summary.undecided == 0 {
             true => self.policy_totals(summary)?,
