@@ -7,6 +7,10 @@ use super::value::{AbstractValue, Base, BasedAddress, PackedValue};
 
 /// The maximum number of slots with a known value. Functions save fewer registers: 20 on AArch64.
 const MAX_SLOTS: usize = 24;
+/// Of these, addresses of data leave the others to registers.
+const MAX_ADDRESSES: usize = 16;
+/// Numbers below are no addresses: programs leave the first page of memory free.
+const LOWEST_ADDRESS: i64 = 4096;
 
 const EMPTY: Slot = Slot { address: PackedValue::UNKNOWN, value: PackedValue::UNKNOWN };
 
@@ -206,7 +210,10 @@ impl AbstractStack {
             self.unknown = replaced.fold(self.unknown, UnknownStores::without_slot);
             self.retain(is_kept);
         }
-        if size == 8 && value.is_worth_saving() && self.saved.count < MAX_SLOTS {
+        let count = self.saved.count;
+        let is_worth_saving = value.is_worth_saving() && count < MAX_SLOTS
+            || is_address_of_data(value) && count < MAX_ADDRESSES;
+        if size == 8 && is_worth_saving {
             Rc::make_mut(&mut self.saved).add(Slot { address, value });
             return;
         }
@@ -315,4 +322,9 @@ impl AbstractStack {
     pub(super) fn may_be_elsewhere(&self, register: RegisterNumber) -> bool {
         usize::from(register) >= REGISTERS || self.unknown.escaped.meet(RegisterSet::of(register))
     }
+}
+
+/// Whether a value is a fixed address. Compilers keep those of jump tables in slots, too.
+fn is_address_of_data(value: PackedValue) -> bool {
+    matches!(value.into(), AbstractValue::Constant(LOWEST_ADDRESS..))
 }

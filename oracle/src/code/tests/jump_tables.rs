@@ -169,3 +169,29 @@ fn a_case_that_cannot_occur_leads_to_the_end_of_the_function() {
     // Any other place is none of the function, and ends the table.
     assert_eq!(reached([0x101a, 0x1025, 0x1018, 0x1022], UNLIMITED), all[2..]);
 }
+
+/// The address of the table is in a slot: push %rbp; sub $16,%rsp; lea 0x2000,%rdx; mov %rdx,8(%rsp); cmp $1,%edi; ja 0x2d;
+/// mov %edi,%edi; mov 8(%rsp),%rdx; movslq (%rdx,%rdi,4),%rax; add %rdx,%rax; jmp *%rax; 26: push %rbx; pop %rcx; nop;
+/// 2d: add $16,%rsp; pop %rbp; ret. `store` is in place of the `mov` to the slot.
+fn with_spilled_address(store: &[u8; 5]) -> Vec<u8> {
+    let fragments: [&[u8]; 5] = [
+        b"\x55\x48\x83\xec\x10\x48\x8d\x15\xf4\x0f\x00\x00",
+        store,
+        b"\x83\xff\x01\x77\x17\x89\xff\x48\x8b\x54\x24\x08\x48\x63\x04\xba\x48\x01\xd0\xff\xe0",
+        b"\x53\x59\x0f\x1f\x44\x00\x00",
+        b"\x48\x83\xc4\x10\x5d\xc3",
+    ];
+    fragments.concat()
+}
+
+#[test]
+fn the_address_of_a_table_may_be_in_a_slot() {
+    let data = [0x1026, 0x102d].map(|target: i32| (target - 0x2000).to_le_bytes()).concat();
+    let alone = Alone { data: &data, next_referenced: u64::MAX, ..Alone::default() };
+    let reached = |store| listing_from("26", &with_spilled_address(store), &alone);
+    let all =
+        ["26 rsp+32 u", "27 rsp+40 u", "28 rsp+32 u", "2d rsp+32 u", "31 rsp+16 u", "32 rsp+8 u"];
+    assert_eq!(reached(b"\x48\x89\x54\x24\x08"), all);
+    // mov %edx,8(%rsp); nop: a part of the address
+    assert_ne!(reached(b"\x89\x54\x24\x08\x90"), all);
+}
