@@ -52,6 +52,11 @@ const OTHERS: [(&[u8], &Beginnings); 4] = [
     (b"__libc_csu_init", &STORE),
 ];
 
+/// The functions of start files begin at multiples of this.
+const ALIGNMENT: u64 = 16;
+/// In programs with fixed addresses, a function that only returns follows the entry, at most this many times [`ALIGNMENT`] after it.
+const MOST_ALIGNED: u64 = 6;
+
 /// The start files in a file, if they are glibc's.
 pub(crate) struct StartFiles<'f, 'e> {
     elf: &'f Elf<'e>,
@@ -80,6 +85,15 @@ impl<'f, 'e> StartFiles<'f, 'e> {
         let named = OTHERS.iter().find(|(name, _)| Some(*name) == symbol);
         is_entry && self.begins(start, &ENTRY)
             || named.is_some_and(|(_, beginning)| self.begins(start, beginning))
+            || symbol.is_none() && self.after_entry() == Some(start)
+    }
+
+    /// Where `_dl_relocate_static_pie` is if it has no symbol: it follows the entry, and only returns.
+    fn after_entry(&self) -> Option<CodeAddress> {
+        let entry = CodeAddress::absolute(self.elf.entry());
+        let after = (1..=MOST_ALIGNED).map(|n| entry.address.wrapping_add(n * ALIGNMENT));
+        let mut after = after.map(CodeAddress::absolute);
+        after.find(|at| self.begins(*at, &RETURN)).filter(|_| self.begins(entry, &ENTRY))
     }
 
     /// Whether a function begins in this way, maybe after a mark for branches.
@@ -94,7 +108,9 @@ impl<'f, 'e> StartFiles<'f, 'e> {
         let entry = CodeAddress::absolute(self.elf.entry());
         let named = symbols.symbols().iter();
         let named = named.map(|symbol| (symbol.start, Some(symbol.name.bytes())));
-        let all = named.chain([(entry, None)]);
+        let after = self.after_entry().filter(|at| symbols.find(*at).is_none());
+        let all =
+            named.chain([Some(entry), after].into_iter().flatten().map(|start| (start, None)));
         let own = all.filter(|(start, symbol)| self.contain(*start, *symbol));
         own.map(|(start, _)| start.address).collect()
     }

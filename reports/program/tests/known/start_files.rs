@@ -39,7 +39,7 @@ pub(super) fn crt1() -> Option<PathBuf> {
 }
 
 /// The known defects of lost functions, and their numbers, in a program: `main` and the C library's main function have SFrame;
-/// 150 others and `lost` after them have none, nor have the start files. The program starts at `entry`.
+/// 150 others and `lost` after them have none, nor have the start files, which are linked first. The program starts at `entry`.
 fn known(
     name: &str,
     lost: &[&str],
@@ -58,8 +58,10 @@ fn known(
     let entry =
         if start_file.is_some() { "_start" } else { lost.first().copied().unwrap_or("main") };
     let start_file = start_file.map(|path| path.to_str().expect("UTF-8"));
-    let mut arguments = vec!["-e", entry, "-o", "program", "with.o", "without.o"];
+    let mut arguments = vec!["-e", entry, "-o", "program"];
     arguments.extend(start_file);
+    arguments.extend(["with.o", "without.o"]);
+    arguments.extend(name.starts_with("stripped").then_some("-s"));
     tool(&folder, &bin, "ld", &arguments);
     let arguments = [options, &["--no-config", "--format", "ndjson", "program"]].concat();
     let text = run(&folder, &arguments).text;
@@ -82,6 +84,9 @@ fn start_files_are_recognised_among_many_losses() {
     };
     for options in [&[][..], &["--all"]] {
         assert_eq!(known("named", &[], Some(&start_file), options), of(LOST, 2));
+        // Without symbols, both are recognised by their code and their place.
+        assert_eq!(known("stripped", &[], Some(&start_file), options), of(LOST, 2));
+        assert_eq!(known("stripped-own", &["_start"], None, options), of(LOST + 1, 0));
         // Functions of one's own, where a program starts or with the name of a start file's.
         assert_eq!(known("entry", &["begin"], None, options), of(LOST + 1, 0));
         assert_eq!(known("own", &["_start"], None, options), of(LOST + 1, 0));
