@@ -7,6 +7,8 @@ use crate::entries::{Entry, SHELVES, Shelf};
 use crate::guides::Guide;
 use crate::names::{Names, Span, words};
 
+type Text<'s> = Vec<Span<'s>>;
+
 /// A link to a page.
 pub(crate) struct To<'s> {
     title: &'s str,
@@ -19,8 +21,8 @@ pub(crate) struct To<'s> {
 pub(crate) struct EntryPage<'s> {
     up: &'static str,
     entry: &'s Entry,
-    summary: Vec<Span<'s>>,
-    parts: Vec<(&'s Part, Vec<Span<'s>>, Vec<Vec<Span<'s>>>)>,
+    summary: Text<'s>,
+    parts: Vec<(&'s Part, Text<'s>, Vec<Text<'s>>)>,
     /// The other rules of the group.
     group: Vec<To<'s>>,
     mentioned: Vec<To<'s>>,
@@ -87,19 +89,22 @@ pub(crate) struct GuidePage<'s> {
     pub(crate) guide: &'s Guide,
 }
 
+/// Pages with a title, which is empty for what has no groups.
+type Group<'s> = (&'static str, Vec<&'s Entry>);
+
 /// The first page: the search, and everything by kind.
 #[derive(Template)]
 #[template(path = "index.html")]
 pub(crate) struct Index<'s> {
     up: &'static str,
     guides: &'s [Guide],
-    shelves: Vec<(Shelf, Vec<(&'static str, Vec<&'s Entry>)>)>,
+    shelves: Vec<(Shelf, Vec<Group<'s>>)>,
 }
 
 impl<'s> Index<'s> {
     pub(crate) fn of(entries: &'s [Entry], guides: &'s [Guide]) -> Index<'s> {
         let shelves = SHELVES.into_iter().map(|shelf| {
-            let mut groups: Vec<(&str, Vec<&Entry>)> = Vec::new();
+            let mut groups: Vec<Group> = Vec::new();
             for entry in entries.iter().filter(|entry| entry.shelf == shelf) {
                 let name = entry.page.group.unwrap_or_default();
                 match groups.iter_mut().find(|(group, _)| *group == name) {
