@@ -19,10 +19,10 @@ use sframe_record::catalogue;
 use sframe_validator::rules::Rule;
 
 use crate::near;
-use page::Page;
 
 #[cfg(feature = "schema")]
 pub use page::schema;
+pub use page::{Kind, Page, Part};
 pub use rules::{find, list, markdown};
 pub use words::Word;
 
@@ -112,7 +112,9 @@ pub fn json(out: &mut dyn Write, subjects: impl Iterator<Item = Subject>) -> io:
     page::json(out, subjects.map(page).collect())
 }
 
-fn page(subject: Subject) -> Page {
+/// The page about a subject.
+#[must_use]
+pub fn page(subject: Subject) -> Page {
     match subject {
         Subject::Rule(rule) => rules::page(rule),
         Subject::Defect(defect) => defects::page(defect),

@@ -13,7 +13,7 @@ use super::none;
 const MOST_CRATES: usize = 150;
 
 /// The folders of the packages. Each depends only on those before it, in its tests as well. `corpus` is for tests alone.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 23] = [
     "validator",
     "fuzz/mutate",
     "oracle",
@@ -34,6 +34,7 @@ const ORDER: [&str; 22] = [
     "reports/process",
     "reports/scan",
     "reports/render",
+    "reports/site",
     "reports/program",
     "fuzz",
 ];

@@ -13,7 +13,7 @@ use crate::report::wrap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Kind {
+pub enum Kind {
     /// A rule.
     Rule,
     /// A known defect of a producer.
@@ -31,46 +31,46 @@ pub(super) enum Kind {
 /// A page.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Page {
+pub struct Page {
     /// The name, as in reports and on the command line.
-    pub(super) name: &'static str,
+    pub name: &'static str,
     /// What the page is about.
-    pub(super) kind: Kind,
+    pub kind: Kind,
     /// Of a rule: how serious it is to break it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) severity: Option<Severity>,
+    pub severity: Option<Severity>,
     /// Of a rule: its group.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) group: Option<&'static str>,
+    pub group: Option<&'static str>,
     /// Of a known defect: who can mend it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) owner: Option<Owner>,
+    pub owner: Option<Owner>,
     /// Of a known defect: how much of a section it spoils.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) consequence: Option<Weight>,
+    pub consequence: Option<Weight>,
     /// More about it, as in the first line of the page: the programs and versions with the defect, the linkers that
     /// print the message.
-    pub(super) about: String,
+    pub about: String,
     /// What the rule requires, what the defect is, what the message says.
-    pub(super) summary: String,
+    pub summary: String,
     /// The parts of the page, in the order of the page.
-    pub(super) parts: Vec<Part>,
+    pub parts: Vec<Part>,
 }
 
 /// A part of a page.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Part {
+pub struct Part {
     /// The name of the part, for programs: `effect`, `remedy`, `source` ...
-    name: &'static str,
+    pub name: &'static str,
     /// Its title, for people.
-    title: &'static str,
+    pub title: &'static str,
     /// Its text, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
+    pub text: Option<String>,
     /// Its items, if it is a list.
     #[serde(skip_serializing_if = "Option::is_none")]
-    items: Option<Vec<String>>,
+    pub items: Option<Vec<String>>,
 }
 
 impl Page {
@@ -102,14 +102,26 @@ impl Page {
         self
     }
 
-    /// Prints it.
-    pub(super) fn print(&self, out: &mut dyn Write, width: Option<usize>) -> io::Result<()> {
-        let name = match (self.kind, self.name) {
+    /// The name, as people read it.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        match (self.kind, self.name) {
             // What records call `none`, reports for people call unexplained.
             (Kind::Cause, "none") => "none, or unexplained",
             (_, name) => name,
-        };
-        writeln!(out, "{BOLD}{name}{BOLD:#} ({})\n", self.about)?;
+        }
+    }
+
+    /// What people have to know to see such findings at all.
+    #[must_use]
+    pub fn note(&self) -> Option<&'static str> {
+        let note = "Lints are checked with --pedantic, unless the page names another option.";
+        (self.severity == Some(Severity::Lint)).then_some(note)
+    }
+
+    /// Prints it.
+    pub(super) fn print(&self, out: &mut dyn Write, width: Option<usize>) -> io::Result<()> {
+        writeln!(out, "{BOLD}{}{BOLD:#} ({})\n", self.title(), self.about)?;
         writeln!(out, "  {}", wrap(&self.summary, 2, width))?;
         for part in &self.parts {
             writeln!(out, "\n{BOLD}{}{BOLD:#}", part.title)?;
@@ -120,8 +132,7 @@ impl Page {
                 writeln!(out, "  - {}", wrap(item, 4, width))?;
             }
         }
-        if self.severity == Some(Severity::Lint) {
-            let note = "Lints are checked with --pedantic, unless the page names another option.";
+        if let Some(note) = self.note() {
             writeln!(out, "\n  {}", wrap(note, 2, width))?;
         }
         Ok(())
