@@ -109,8 +109,10 @@ impl JumpTables {
         // A mask may allow more than the table has.
         let most = table.most.map_or(u32::MAX, |most| most.saturating_add(1));
         let count = room.min(most).min(MAX_ELEMENTS);
-        // An index of one byte limits nothing: a `switch` need not have a case for each of its values.
-        let is_limited = table.most.is_some_and(|most| most != u32::from(u8::MAX));
+        // An index of one byte limits nothing: a `switch` need not have a case for each of its values. After a table of small
+        // elements, nearly everything would be accepted.
+        let is_byte = table.most == Some(u32::from(u8::MAX)) && table.size >= 4;
+        let is_limited = table.most.is_some() && !is_byte;
         let is_code = |target: &u64| {
             is_inside(*target) || is_limited && context.is_presumed_fragment(*target)
         };

@@ -195,3 +195,14 @@ fn the_address_of_a_table_may_be_in_a_slot() {
     // mov %edx,8(%rsp); nop: a part of the address
     assert_ne!(reached(b"\x89\x54\x24\x08\x90"), all);
 }
+
+/// movzbl %dil,%edi; nop: an index of one byte. The fourth element is not in the table.
+#[test]
+fn an_index_of_one_byte_limits_no_table() {
+    let elements = [0x101a, 0x1018, 0x1022, 0x3000].map(|target: i32| target - 0x2000);
+    let data = elements.map(i32::to_le_bytes).concat();
+    let alone = Alone { data: &data, next_referenced: u64::MAX, ..Alone::default() };
+    let reached = |test| listing_from("18", &with_table(test), &alone);
+    assert_eq!(reached(b"\x40\x0f\xb6\xff\x90"), reached(UNLIMITED));
+    assert_eq!(reached(UNLIMITED).len(), 6);
+}
