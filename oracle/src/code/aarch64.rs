@@ -58,7 +58,7 @@ impl<'c> Decoder<'c> for Aarch64 {
     fn preview(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Preview> {
         let code = code.get(offset..)?;
         if let Some(next) = pauth_lr::decode(code, &mut Vec::new()) {
-            return Some(Preview { length: 4, next, refers: None });
+            return Some(Preview { length: 4, next, refers: None, table: None });
         }
         let instruction = Instruction::read(code, address)?;
         let next = instruction.next();
@@ -66,7 +66,7 @@ impl<'c> Decoder<'c> for Aarch64 {
         if !matches!(next, ControlFlow::Following | ControlFlow::SystemCall) {
             self.pages.fill(None);
         }
-        Some(Preview { length: 4, next, refers })
+        Some(Preview { length: 4, next, refers, table: None })
     }
 }
 

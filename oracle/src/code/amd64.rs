@@ -100,12 +100,14 @@ impl<'c> Decoder<'c> for Amd64<'c> {
     fn preview(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Preview> {
         let Some(length) = self.read(code, offset, address) else {
             let length = apx::decode(code.get(offset..)?, &mut Vec::new())?;
-            return Some(Preview { length, next: ControlFlow::Following, refers: None });
+            let next = ControlFlow::Following;
+            return Some(Preview { length, next, refers: None, table: None });
         };
         let instruction = &self.instruction;
         let is_relative = instruction.is_ip_rel_memory_operand();
         let refers = is_relative.then(|| instruction.ip_rel_memory_address());
-        Some(Preview { length, next: next(instruction), refers })
+        let (next, table) = (next(instruction), table(instruction));
+        Some(Preview { length, next, refers, table })
     }
 }
 
@@ -139,6 +141,16 @@ fn next(instruction: &Instruction) -> ControlFlow {
         FlowControl::Return => ControlFlow::Return,
         FlowControl::Exception => ControlFlow::Stop,
     }
+}
+
+/// The table at a fixed address from which a jump takes its target by an index.
+#[inline]
+fn table(instruction: &Instruction) -> Option<u64> {
+    let is_indexed = instruction.memory_base() == Register::None
+        && instruction.memory_index() != Register::None
+        && instruction.memory_index_scale() == 8;
+    (instruction.flow_control() == FlowControl::IndirectBranch && is_indexed)
+        .then(|| instruction.memory_displacement64())
 }
 
 fn condition(instruction: &Instruction) -> Condition {

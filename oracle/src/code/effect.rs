@@ -290,4 +290,6 @@ pub(super) struct Preview {
     pub(super) next: ControlFlow,
     /// An address of code or data that it contains.
     pub(super) refers: Option<u64>,
+    /// The table of addresses from which a jump takes the one to which it leads.
+    pub(super) table: Option<u64>,
 }

@@ -5,10 +5,13 @@
 //! only if the code around it looks like a boundary of functions.
 
 mod candidates;
+mod labels;
 mod region;
 mod walk;
 
-use sframe_validator::elf::{Elf, ElfKind, ElfSection};
+use std::collections::BTreeSet;
+
+use sframe_validator::elf::{Elf, ElfKind, ElfSection, SectionHeaders};
 use sframe_validator::unwind::CodeAddress;
 
 use super::imports::NoReturnImports;
@@ -54,16 +57,20 @@ pub(super) fn unnamed_functions(
         done = range.end.max(done);
         is_apart.then(|| Region::new(range, code))
     });
-    let regions: Vec<Region<'_>> = regions.collect();
+    let mut regions: Vec<Region<'_>> = regions.collect();
     if regions.is_empty() {
         return Vec::new();
     }
-    let pointers = candidates::in_data(elf, &regions);
     // mold names the linker's stubs, which are no functions of their own.
     let is_stub =
         |place: &CodeAddress| elf.code_section_at(*place).is_some_and(ElfSection::is_stubs);
     let named = known.named.iter().filter(|place| !is_stub(place)).map(|place| place.address);
-    let entries = named.chain([elf.entry()].into_iter().filter(|entry| *entry != 0)).collect();
+    let entries = named.chain([elf.entry()].into_iter().filter(|entry| *entry != 0));
+    let entries: BTreeSet<u64> = entries.collect();
+    if elf.section_headers() != SectionHeaders::Listed {
+        regions.iter_mut().for_each(|region| region.doubt_without(&entries));
+    }
+    let pointers = candidates::in_data(elf, &regions);
     let walk = Walk::new(regions, machine, known.imports, entries, pointers);
     let found = machine.decode(walk);
     found.into_iter().filter_map(|range| known.outside(range)).collect()

@@ -1,5 +1,7 @@
 //! The addresses of code in data.
 
+use std::collections::BTreeSet;
+
 use sframe_validator::elf::{Elf, ElfKind};
 
 use super::region::Region;
@@ -15,7 +17,17 @@ pub(super) struct Pointers {
 
 /// Addresses at adjacent places: of functions, or of the labels to which an indirect jump leads.
 pub(super) struct Run {
+    /// Where the first one is.
+    place: u64,
     pub(super) targets: Vec<u64>,
+}
+
+impl Run {
+    /// Whether a jump takes its target from one of these tables, which have labels. Tables are beside each other.
+    pub(super) fn is_jump_table(&self, tables: &BTreeSet<u64>) -> bool {
+        let size = WORD.saturating_mul(self.targets.len() as u64);
+        tables.range(self.place..self.place.saturating_add(size)).next().is_some()
+    }
 }
 
 /// Those that lead into some regions, which must be in order. Pointers to a linker's stubs are there for the dynamic linker, which
@@ -33,7 +45,7 @@ pub(super) fn in_data(elf: &Elf<'_>, regions: &[Region<'_>]) -> Pointers {
     for Pointer { place, target } in addresses(elf, is_code) {
         match runs.last_mut().filter(|_| end == Some(place)) {
             Some(run) => run.targets.push(target),
-            None => runs.push(Run { targets: vec![target] }),
+            None => runs.push(Run { place, targets: vec![target] }),
         }
         end = place.checked_add(WORD);
     }

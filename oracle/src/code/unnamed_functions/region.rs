@@ -1,5 +1,7 @@
 //! A section of code in which nothing says where functions start, and what was seen of its instructions.
 
+use std::collections::BTreeSet;
+
 use crate::code::effect::ControlFlow;
 use crate::code::machine::Machine;
 use crate::code::padding::Paddings;
@@ -72,6 +74,8 @@ pub(super) enum Before {
 pub(super) struct Region<'e> {
     pub(super) range: CodeRange,
     pub(super) code: &'e [u8],
+    /// It may be data: only a call leads to a function in it.
+    pub(super) may_be_data: bool,
     reached: Vec<Mark>,
     /// What was decoded although control was not seen to come there; empty at first.
     swept: Vec<Mark>,
@@ -80,7 +84,14 @@ pub(super) struct Region<'e> {
 impl<'e> Region<'e> {
     pub(super) fn new(range: CodeRange, code: &'e [u8]) -> Region<'e> {
         let reached = vec![Mark::Unreached; code.len()];
-        Region { range, code, reached, swept: Vec::new() }
+        Region { range, code, may_be_data: false, reached, swept: Vec::new() }
+    }
+
+    /// Takes the region for data unless one of `entries` is in it. Without section headers, nothing says where the code of a
+    /// segment ends, and linkers put read-only data beside it.
+    pub(super) fn doubt_without(&mut self, entries: &BTreeSet<u64>) {
+        let CodeRange { start, end } = self.range;
+        self.may_be_data = entries.range(start.address..end).next().is_none();
     }
 
     /// The offset of an address.
@@ -96,6 +107,11 @@ impl<'e> Region<'e> {
     /// What was reached at an offset; `None` at the end.
     pub(super) fn mark(&self, offset: usize) -> Option<Mark> {
         self.reached.get(offset).copied()
+    }
+
+    /// What was reached at each offset.
+    pub(super) fn marks(&self) -> impl Iterator<Item = (usize, Mark)> {
+        self.reached.iter().copied().enumerate()
     }
 
     /// Notes an instruction that control reaches. Returns the offset of its end.

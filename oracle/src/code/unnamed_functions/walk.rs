@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use sframe_validator::unwind::CodeAddress;
 
 use super::candidates::{Pointers, Run};
+use super::labels::labels;
 use super::region::{Before, Mark, Region};
 use crate::code::effect::{ControlFlow, Decoder};
 use crate::code::imports::NoReturnImports;
@@ -27,7 +28,11 @@ pub(super) struct Walk<'e, 'i> {
     waiting: Vec<u64>,
     /// The addresses that reached instructions contain, and were not judged yet.
     referenced: BTreeSet<u64>,
+    /// The tables from which jumps take their targets.
+    tables: BTreeSet<u64>,
     pointers: Pointers,
+    /// The addresses in data that were taken for those of functions.
+    accepted: Vec<Run>,
     /// The starts to which only addresses in code or data lead.
     inferred: Vec<u64>,
 }
@@ -39,11 +44,17 @@ impl<'e> WithDecoder<'e> for Walk<'e, '_> {
         self.explore(decoder);
         self.sweep(decoder);
         self.explore(decoder);
-        let mut labels = core::mem::take(&mut self.inferred);
-        labels.retain(|address| self.is_reached_from_before(*address));
-        for label in labels {
-            self.starts.remove(&label);
-        }
+        // The jump that shows that addresses are those of labels may be found after them.
+        let is_table = |run: &&Run| run.is_jump_table(&self.tables);
+        let in_tables = self.accepted.iter().filter(is_table).flat_map(|run| &run.targets);
+        let in_tables: BTreeSet<u64> = in_tables.copied().collect();
+        let inferred = core::mem::take(&mut self.inferred);
+        let is_label =
+            |address: &u64| in_tables.contains(address) || self.is_reached_from_before(*address);
+        let (known, inferred): (BTreeSet<u64>, BTreeSet<u64>) =
+            inferred.into_iter().partition(is_label);
+        self.starts.retain(|start| !known.contains(start));
+        self.remove_labels(known, &inferred, decoder);
         self.regions.iter().flat_map(|region| functions(region.range, &self.starts)).collect()
     }
 }
@@ -54,19 +65,21 @@ impl<'e, 'i> Walk<'e, 'i> {
         regions: Vec<Region<'e>>,
         machine: Machine,
         imports: &'i NoReturnImports,
-        entries: Vec<u64>,
+        starts: BTreeSet<u64>,
         pointers: Pointers,
     ) -> Walk<'e, 'i> {
-        let starts = entries.iter().copied().collect();
-        let referenced = BTreeSet::new();
+        let waiting = starts.iter().copied().collect();
+        let (referenced, tables) = Default::default();
         Walk {
             regions,
             machine,
             imports,
             starts,
-            waiting: entries,
+            waiting,
             referenced,
+            tables,
             pointers,
+            accepted: Vec::new(),
             inferred: Vec::new(),
         }
     }
@@ -95,6 +108,7 @@ impl<'e, 'i> Walk<'e, 'i> {
             let Some(preview) = decoder.preview(region.code, offset, address) else { break };
             let next = address.saturating_add(u64::from(preview.length));
             self.referenced.extend(preview.refers);
+            self.tables.extend(preview.table);
             let flow = self.imports.next(preview.next);
             let mark = Mark::of(flow, next);
             offset = region.reach(offset, preview.length, mark);
@@ -151,10 +165,13 @@ impl<'e, 'i> Walk<'e, 'i> {
     /// Accepts the addresses in data of which all adjacent ones lead to functions.
     fn accept_runs(&mut self) {
         let runs = core::mem::take(&mut self.pointers.runs);
-        let is_accepted = |run: &Run| run.targets.iter().all(|it| self.is_start(*it));
+        let is_accepted = |run: &Run| {
+            !run.is_jump_table(&self.tables) && run.targets.iter().all(|it| self.is_start(*it))
+        };
         let (accepted, others): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(is_accepted);
         self.pointers.runs = others;
-        accepted.into_iter().flat_map(|run| run.targets).for_each(|it| self.infer(it));
+        accepted.iter().flat_map(|run| &run.targets).for_each(|it| self.infer(*it));
+        self.accepted.extend(accepted);
     }
 
     /// Takes an address that code or data contains for the start of a function.
@@ -169,7 +186,7 @@ impl<'e, 'i> Walk<'e, 'i> {
     /// calls lead is judged as other addresses are.
     fn sweep(&mut self, decoder: &mut impl Decoder<'e>) {
         let unit = usize::from(self.machine.conventions().shortest_instruction);
-        for region in &mut self.regions {
+        for region in self.regions.iter_mut().filter(|region| !region.may_be_data) {
             let mut offset = 0;
             while let Some(mark) = region.mark(offset) {
                 let address = region.address(offset);
@@ -185,8 +202,33 @@ impl<'e, 'i> Walk<'e, 'i> {
                 let next = address.saturating_add(u64::from(preview.length));
                 offset = region.sweep(offset, preview.length, Mark::of(flow, next));
                 self.referenced.extend(preview.refers);
+                self.tables.extend(preview.table);
                 if let ControlFlow::Call(to) = flow {
                     self.referenced.insert(to);
+                }
+            }
+        }
+    }
+
+    /// Removes those of the inferred starts that are labels, as jumps between the code after them show. One shows others: what looks
+    /// like a call in tail position may lead to a label.
+    fn remove_labels(
+        &mut self,
+        mut known: BTreeSet<u64>,
+        inferred: &BTreeSet<u64>,
+        decoder: &mut impl Decoder<'e>,
+    ) {
+        for region in &self.regions {
+            let range = region.range.start.address..region.range.end;
+            for _ in 0..MOST_ROUNDS {
+                let starts: Vec<u64> = self.starts.range(range.clone()).copied().collect();
+                let labels = labels((region, self.machine), &starts, (inferred, &known), decoder);
+                if labels.is_empty() {
+                    break;
+                }
+                for label in labels {
+                    self.starts.remove(&label);
+                    known.insert(label);
                 }
             }
         }
@@ -203,7 +245,8 @@ impl<'e, 'i> Walk<'e, 'i> {
         if self.starts.contains(&address) {
             return true;
         }
-        let Some(region) = self.region(address) else { return false };
+        let region = self.region(address).filter(|region| !region.may_be_data);
+        let Some(region) = region else { return false };
         let unit = u64::from(self.machine.conventions().shortest_instruction);
         if !address.is_multiple_of(unit) {
             return false;
