@@ -99,7 +99,7 @@ impl From<Exit> for ExitCode {
 /// Runs the program with the arguments of the process.
 #[must_use]
 pub(crate) fn run() -> Exit {
-    let parsed = commands::by_task().try_get_matches_from(arguments::arguments());
+    let parsed = commands::parsed().try_get_matches_from(arguments::arguments());
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return usage::answer(&error),
@@ -138,7 +138,7 @@ pub(crate) fn run() -> Exit {
             print(|out| out.write_all(script.as_bytes()))
         }
         Some(Command::Man(args)) => man(&args),
-        Some(Command::Help { command }) => help(command.as_deref()),
+        Some(Command::Help { command }) => help(&command),
     };
     result.unwrap_or_else(|error| {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -190,9 +190,9 @@ fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Exi
     Ok(Exit::Clean)
 }
 
-fn help(command: Option<&str>) -> io::Result<Exit> {
+fn help(command: &[String]) -> io::Result<Exit> {
     let Some(help) = commands::help(command) else {
-        let name = command.unwrap_or_default();
+        let name = &command.join(" ");
         let all = || "`sframe-check help` lists all".to_owned();
         let hint = hints::instead_of(name).unwrap_or_else(all);
         complain(&format!("there is no command `{name}`; {hint}"))?;

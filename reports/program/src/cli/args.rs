@@ -68,7 +68,7 @@ Examples:
   sframe-check --coverage libfoo.so          Which code has stack-trace data, and why not more?
   sframe-check explain NAME                  What does this finding mean?
 
-`--help` says more, with more examples.";
+`sframe-check help` lists all commands and options; `sframe-check help COMMAND` those of a command.";
 
 const AFTER_LONG_HELP: &str = "\
 Exit status:
@@ -254,11 +254,11 @@ pub(super) enum Command {
     },
     /// Write the manual page
     Man(ManArgs),
-    /// Print help about the program or a command
+    /// Print all help about the program or a command
     #[command(hide = true)]
     Help {
-        /// The command
-        command: Option<String>,
+        /// The command, such as `dump` or `shard scan`
+        command: Vec<String>,
     },
 }
 
@@ -322,7 +322,7 @@ pub(super) struct ResourceArgs {
 #[derive(Debug, Args)]
 pub(super) struct WhatArgs {
     /// Check lints as well: legal, but worth a look
-    #[arg(long, help_heading = "What to check")]
+    #[arg(long, help_heading = "What to check", hide_short_help = true)]
     pub(super) pedantic: bool,
     /// Report these rules only
     ///
@@ -332,12 +332,18 @@ pub(super) struct WhatArgs {
     /// Ignore these rules
     ///
     /// A rule, a group of rules, or a pattern such as `segment-*`. Their findings leave no trace, unlike with --allow.
-    #[arg(long, value_name = "RULE", hide_possible_values = true, value_parser = RuleName, value_delimiter = ',', help_heading = "What to check")]
+    #[arg(long, value_name = "RULE", hide_possible_values = true, value_parser = RuleName, value_delimiter = ',', help_heading = "What to check", hide_short_help = true)]
     pub(super) ignore: Vec<Rules>,
     /// Compare sections with this
     ///
     /// Without this option, they are compared with CFI or else with ORC, if the file has any.
-    #[arg(long, value_name = "ORACLE", value_enum, help_heading = "What to check")]
+    #[arg(
+        long,
+        value_name = "ORACLE",
+        value_enum,
+        help_heading = "What to check",
+        hide_short_help = true
+    )]
     pub(super) against: Option<Oracle>,
     /// Compare SFrame, and CFI or ORC, with the machine code, too
     ///
@@ -355,11 +361,11 @@ pub(super) struct WhatArgs {
     ///
     /// Some stack walkers look up a return address itself, not the byte before it. After a call that does not return, it
     /// may be in another function or in none. Calls after which such a walker takes a wrong frame are lints.
-    #[arg(long, help_heading = "What to check")]
+    #[arg(long, help_heading = "What to check", hide_short_help = true)]
     pub(super) call_sites: bool,
     /// Predict what SFrame would cost each file, and what it would leave out
     ///
-    /// `forecast --help` says how. Without a list, it is gnu-2.47.50.
+    /// An alias of the command `forecast`, which says more about it, for a check at the same time. Without a list, it is gnu-2.47.50.
     #[arg(long, value_name = "ENCODING", value_parser = forecast::encoding(), num_args = 0.., require_equals = true, value_delimiter = ',', default_missing_values = forecast::DEFAULT, help_heading = "What to check", hide_short_help = true)]
     pub(super) forecast: Vec<Encoding>,
     /// Say what these consumers do with each section; `all` for all

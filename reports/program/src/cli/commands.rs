@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use clap::builder::StyledStr;
-use clap::{Command, CommandFactory};
+use clap::{Arg, ArgAction, Command, CommandFactory};
 use clap_complete::Shell;
 
 use super::args::Cli;
@@ -27,11 +27,40 @@ pub(super) const USAGE: &str = "sframe-check [OPTIONS] <PATH>...\n       sframe-
 const HEADING: Style = Style::new().bold().underline();
 const LITERAL: Style = Style::new().bold();
 
+/// The commands that the short help lists.
+const MAIN: [&str; 12] = [
+    "dump",
+    "lookup",
+    "walk",
+    "trace",
+    "diff",
+    "explain",
+    "forecast",
+    "synthesize",
+    "repair",
+    "repo",
+    "show",
+    "compare",
+];
+
+/// The definition of the command line for the process's arguments. `-h` and `--help` both print help that fits a screen.
+pub(super) fn parsed() -> Command {
+    let plain = Cli::command();
+    let list = short_list(&plain);
+    let command = with_list(plain, &list).mut_args(|option| option.help_heading(None::<&str>));
+    with_short_help(command, "")
+}
+
 /// The definition of the command line, with help that lists commands by task: clap's own list is one
 /// row of all.
-pub(super) fn by_task() -> Command {
+fn by_task() -> Command {
     let plain = Cli::command();
     let list = list(&plain);
+    with_list(plain, &list)
+}
+
+/// The program with a list of its commands in its help.
+fn with_list(plain: Command, list: &str) -> Command {
     let names: Vec<String> =
         plain.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     let hidden = |all: Command, name| all.mut_subcommand(name, |command| command.hide(true));
@@ -39,6 +68,19 @@ pub(super) fn by_task() -> Command {
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{{all-args}}{{after-help}}"
     ))
+}
+
+/// A command, named with the words before it, whose `--help` prints what `-h` prints: the rest is printed by the command `help`.
+fn with_short_help(command: Command, words: &str) -> Command {
+    let help = Arg::new("help")
+        .short('h')
+        .long("help")
+        .action(ArgAction::HelpShort)
+        .help(format!("Print help; `sframe-check help{words}` prints all of it"));
+    command.disable_help_flag(true).arg(help).mut_subcommands(|command| {
+        let words = format!("{words} {}", command.get_name());
+        with_short_help(command, &words)
+    })
 }
 
 /// The script with which a shell completes the command line.
@@ -69,32 +111,43 @@ fn without_hidden(command: &Command) -> Command {
         .subcommands(commands.map(without_hidden))
 }
 
-/// The help of the program, or of a command; `None` if there is no such command.
-pub(super) fn help(name: Option<&str>) -> Option<StyledStr> {
+/// All help of the program, or of a command, by its name; `None` if there is no such command.
+pub(super) fn help(name: &[String]) -> Option<StyledStr> {
     let mut all = by_task();
     all.build();
-    match name {
-        Some(name) if SHARD_COMMANDS.contains(&name) => {
-            let shard = all.find_subcommand_mut(SHARD)?;
-            Some(shard.find_subcommand_mut(name)?.render_long_help())
-        }
-        Some(name) => Some(all.find_subcommand_mut(name)?.render_long_help()),
-        None => Some(all.render_long_help()),
-    }
+    let is_of_shard = name.first().is_some_and(|name| SHARD_COMMANDS.contains(&name.as_str()));
+    let shard = is_of_shard.then_some(SHARD);
+    let mut words = shard.into_iter().chain(name.iter().map(String::as_str));
+    let command = words.try_fold(&mut all, |command, word| command.find_subcommand_mut(word))?;
+    Some(command.render_long_help())
 }
 
 fn list(command: &Command) -> String {
     let mut list = String::new();
     for (task, names) in TASKS {
-        let _ = writeln!(list, "{HEADING}{task}:{HEADING:#}");
-        for subcommand in names.iter().filter_map(|name| command.find_subcommand(name)) {
-            let (name, about) = (subcommand.get_name(), subcommand.get_about());
-            let about = about.map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(list, "  {LITERAL}{name:<11}{LITERAL:#}  {about}");
-        }
+        group(&mut list, task, names, command);
     }
     list.push('\n');
     list
+}
+
+/// The main commands, and the names of the others.
+fn short_list(command: &Command) -> String {
+    let mut list = String::new();
+    group(&mut list, "Commands", &MAIN, command);
+    let names = TASKS.iter().flat_map(|(_, names)| names.iter().copied());
+    let others: Vec<&str> = names.filter(|name| !MAIN.contains(name)).collect();
+    let _ = writeln!(list, "  Others: {}\n", others.join(", "));
+    list
+}
+
+fn group(list: &mut String, title: &str, names: &[&str], command: &Command) {
+    let _ = writeln!(list, "{HEADING}{title}:{HEADING:#}");
+    for subcommand in names.iter().filter_map(|name| command.find_subcommand(name)) {
+        let (name, about) = (subcommand.get_name(), subcommand.get_about());
+        let about = about.map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(list, "  {LITERAL}{name:<11}{LITERAL:#}  {about}");
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 use clap_mangen::Man;
 
 use super::args::Cli;
@@ -38,7 +38,18 @@ fn pages() -> Vec<Command> {
     let all =
         commands.flat_map(|command| std::iter::once(command).chain(command.get_subcommands()));
     let all: Vec<Command> = all.cloned().collect();
-    std::iter::once(program).chain(all).collect()
+    std::iter::once(program).chain(all).map(with_synopsis).collect()
+}
+
+/// The command with a synopsis that names its options and their values.
+fn with_synopsis(mut command: Command) -> Command {
+    let usage = command.render_usage().to_string();
+    let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage);
+    let is_listed = |it: &&Arg| !it.is_positional() && !it.is_required_set() && !it.is_hide_set();
+    let options: Vec<String> =
+        command.get_arguments().filter(is_listed).map(|option| format!("[{option}]")).collect();
+    let usage = usage.replacen("[OPTIONS]", &options.join(" "), 1);
+    command.override_usage(usage)
 }
 
 fn name(command: &Command) -> &str {

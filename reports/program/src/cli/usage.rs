@@ -40,7 +40,7 @@ pub(super) fn answer(error: &Error) -> Exit {
 fn harmless(error: &Error) -> Error {
     let arguments = arguments();
     let printable = arguments.iter().map(|argument| printable(argument.as_bytes()));
-    match commands::by_task().try_get_matches_from(printable) {
+    match commands::parsed().try_get_matches_from(printable) {
         Err(harmless) => with_our_tips(harmless),
         // As printable text it would have been right.
         Ok(_) => Error::raw(error.kind(), "an argument is not valid text\n"),

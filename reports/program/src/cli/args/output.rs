@@ -32,7 +32,7 @@ pub(in crate::cli) struct OutputArgs {
     /// List findings file by file, not by root cause
     ///
     /// Without this option, scans of more than three files list each root cause once.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub(in crate::cli) by_file: bool,
     /// Print only how often each rule is broken, and in how many files
     #[arg(long, conflicts_with_all = ["format", "verbose", "quiet", "by_file", "coverage"], help_heading = "Output", hide_short_help = true)]

@@ -30,7 +30,13 @@ pub(in crate::cli) struct SeverityArgs {
     /// How cases of known defects of assemblers, linkers and C libraries count [default: warn]
     ///
     /// `explain --list-known` lists them.
-    #[arg(long, value_name = "LEVEL", value_enum, help_heading = "What counts")]
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        value_enum,
+        help_heading = "What counts",
+        hide_short_help = true
+    )]
     pub(in crate::cli) known: Option<KnownLevel>,
     /// Findings of this rule do not count
     ///
