@@ -18,6 +18,7 @@ mod make;
 mod man;
 mod output_file;
 mod outputs;
+mod pager;
 mod place;
 mod policy;
 mod reassemble;
@@ -35,7 +36,7 @@ mod usage;
 mod walk;
 
 use std::fmt::Display;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};
@@ -43,6 +44,7 @@ use clap::FromArgMatches;
 
 use args::look::ExplainArgs;
 use args::{CheckArgs, Cli, Color, Command, DocumentFormat, ManArgs};
+use pager::Paged;
 use sframe_record::catalogue;
 use sframe_record::text::printable;
 use sframe_render::explain;
@@ -109,6 +111,28 @@ pub(crate) fn run() -> Exit {
         Color::Always => ColorChoice::Always.write_global(),
         Color::Never => ColorChoice::Never.write_global(),
     }
+    if !cli.no_pager {
+        pager::enable();
+    }
+    let exit = execute(cli);
+    match pager::finish() {
+        Ok(()) => exit,
+        Err(error) => failed(&error),
+    }
+}
+
+/// What a failure to write means.
+fn failed(error: &io::Error) -> Exit {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        // Whoever reads has seen enough, and needs no message.
+        return Exit::Unread;
+    }
+    let _ = complain(error);
+    Exit::Failure
+}
+
+/// Runs the command.
+fn execute(cli: Cli) -> Exit {
     let result = match cli.command {
         None => check(&cli.check),
         Some(Command::Check(args)) => check(&args),
@@ -140,20 +164,13 @@ pub(crate) fn run() -> Exit {
         Some(Command::Man(args)) => man(&args),
         Some(Command::Help { command }) => help(&command),
     };
-    result.unwrap_or_else(|error| {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            // Whoever reads has seen enough, and needs no message.
-            return Exit::Unread;
-        }
-        let _ = complain(&error);
-        Exit::Failure
-    })
+    result.unwrap_or_else(|error| failed(&error))
 }
 
 /// Tells on standard error what went wrong. What comes from files does not reach the terminal as a
 /// control sequence.
 fn complain(what: &dyn Display) -> io::Result<()> {
-    writeln!(io::stderr(), "sframe-check: {}", printable(what.to_string().as_bytes()))
+    pager::complain(&format!("sframe-check: {}\n", printable(what.to_string().as_bytes())))
 }
 
 /// The check, which needs no name on the command line.
@@ -169,13 +186,21 @@ fn check(args: &CheckArgs) -> io::Result<Exit> {
 }
 
 /// Standard output for what has no styles: looking for them costs more than a dump.
-fn stdout() -> BufWriter<io::StdoutLock<'static>> {
-    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+fn stdout() -> BufWriter<Box<dyn Write>> {
+    BufWriter::with_capacity(1 << 16, unbuffered_stdout())
 }
 
 /// Standard output, with styles only where they belong.
-fn styled_stdout() -> BufWriter<AutoStream<io::StdoutLock<'static>>> {
-    BufWriter::with_capacity(1 << 16, AutoStream::auto(io::stdout().lock()))
+fn styled_stdout() -> BufWriter<AutoStream<Box<dyn Write>>> {
+    let choice = AutoStream::choice(&io::stdout());
+    BufWriter::with_capacity(1 << 16, AutoStream::new(unbuffered_stdout(), choice))
+}
+
+fn unbuffered_stdout() -> Box<dyn Write> {
+    match io::stdout().is_terminal() {
+        true => Box::new(Paged),
+        false => Box::new(io::stdout().lock()),
+    }
 }
 
 /// Columns of the terminal that standard output is, if it is one.

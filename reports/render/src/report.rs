@@ -24,7 +24,7 @@ pub use junit::Junit;
 pub use markdown::Markdown;
 pub use nothing::Nothing;
 pub use pace::Pace;
-pub use progress::{Display, Line, WithProgress, clock, time_left};
+pub use progress::{Display, Line, Progress, WithProgress, clock};
 pub use sarif::Sarif;
 pub use several::Several;
 pub use statistics::Statistics;

@@ -155,6 +155,11 @@ pub(super) struct Cli {
         hide_short_help = true
     )]
     pub(super) color: Color,
+    /// Print to the terminal, not through the pager, which output longer than the screen goes through
+    ///
+    /// The pager is that of the environment variable PAGER, or else less.
+    #[arg(long, global = true, help_heading = "Output", hide_short_help = true)]
+    pub(super) no_pager: bool,
     #[command(flatten)]
     pub(super) check: CheckArgs,
 }

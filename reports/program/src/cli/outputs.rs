@@ -14,7 +14,7 @@ use super::args::policy::{GateArgs, PolicyArgs};
 use super::args::{Format, OutputArgs};
 use super::output_file::{Content, OutputFile, OutputFiles};
 use super::policy::{new_baseline, policy_files, root};
-use super::{stdout, styled_stdout, terminal_width};
+use super::{pager, stdout, styled_stdout, terminal_width};
 use sframe_render::report::{
     BaselineWriter, Display as Terminal, Grouped, Html, JsonDocument, JsonLines, Junit, Markdown,
     Renderer, Sarif, Several, Statistics, Text, TextOptions,
@@ -122,7 +122,8 @@ pub(super) fn renderer(
         Format::Text => Box::new(styled_stdout()),
         _ => Box::new(stdout()),
     };
-    let out = match display.filter(|_| io::stdout().is_terminal()) {
+    let is_above = |display: &&Terminal| io::stdout().is_terminal() && !pager::replaces(display);
+    let out = match display.filter(is_above) {
         Some(display) => Box::new(display.above(out)),
         None => out,
     };

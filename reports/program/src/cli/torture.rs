@@ -4,7 +4,6 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use super::args::DocumentFormat;
 use super::args::tools::{LimitedArgs, TortureArgs};
@@ -12,9 +11,8 @@ use super::{Exit, complain, interrupt, stdout, styled_stdout};
 use sframe_consumers::profiles;
 use sframe_harness::limited::{Limits, watch};
 use sframe_harness::torture::{Follow, Options, Progress, Reader, Text, json, torture};
-use sframe_record::numbers::grouped;
 use sframe_record::text::printable;
-use sframe_render::report::{Display, Line, clock, time_left};
+use sframe_render::report::{self, Display, Line};
 
 pub(super) fn run(args: &TortureArgs) -> io::Result<Exit> {
     let program = std::env::current_exe()?;
@@ -71,7 +69,7 @@ impl Follow for Follower {
     fn progress(&self, progress: Progress<'_>) {
         // If another thread has locked the line, it shows the same progress.
         if let Ok(mut line) = self.line.try_lock() {
-            line.show(|elapsed| progress_line(elapsed, progress));
+            line.show(|_| line_of(progress));
         }
     }
 
@@ -80,13 +78,11 @@ impl Follow for Follower {
     }
 }
 
-/// The number of finished cases and of all cases, the time elapsed and left, and the reader.
-fn progress_line(elapsed: Duration, progress: Progress<'_>) -> String {
+/// The number of finished cases and of all cases, and the reader.
+fn line_of(progress: Progress<'_>) -> report::Progress {
     let Progress { reader, done, cases } = progress;
-    let left = time_left(elapsed, done, cases.saturating_sub(done));
-    let (done, cases) = (grouped(done), grouped(cases));
-    let reader = printable(reader.name.as_bytes());
-    format!("{done} of {cases} cases, {}{left}: {reader}", clock(elapsed.as_secs()))
+    let name = printable(reader.name.as_bytes());
+    report::Progress { done, all: Some(cases), text: String::new(), name }
 }
 
 /// The process that watches over one run of a reader.

@@ -16,7 +16,7 @@ use super::output_file::{Content, OutputFiles};
 use super::{Exit, complain, interrupt, stdout, styled_stdout};
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
-use sframe_render::report::{Display, Line, clock};
+use sframe_render::report::{self, Display, Line, clock};
 use sframe_render::trace::{TraceEnd, TraceReport, known_defect, write_json, write_text};
 
 pub(super) fn run(args: &TraceArgs) -> io::Result<Exit> {
@@ -40,7 +40,7 @@ pub(super) fn run(args: &TraceArgs) -> io::Result<Exit> {
     let mut line = Line::new(shown.then(Display::default));
     let known = Known::from(args.known);
     let traced = trace(&options, &mut |progress| {
-        line.show(|elapsed| progress_line(elapsed, progress, known));
+        line.show(|elapsed| line_of(elapsed, progress, known));
     });
     line.finish();
     let traced = match traced {
@@ -100,10 +100,12 @@ fn found(program: &OsStr) -> Vec<PathBuf> {
 }
 
 /// The steps and their rate, the PCs, and the wrong rows that count.
-fn progress_line(elapsed: Duration, progress: Progress, level: Known) -> String {
+fn line_of(elapsed: Duration, progress: Progress, level: Known) -> report::Progress {
     let Progress { steps, pcs, wrong, known } = progress;
     let wrong = if level == Known::Deny { wrong } else { wrong.saturating_sub(known) };
     let rate = grouped(steps / elapsed.as_secs().max(1));
     let (steps, pcs) = (counted(steps, "step"), counted(pcs, "PC"));
-    format!("{steps}, {rate}/s, {pcs}, {} wrong, {}", grouped(wrong), clock(elapsed.as_secs()))
+    let text =
+        format!("{steps}, {rate}/s, {pcs}, {} wrong, {}", grouped(wrong), clock(elapsed.as_secs()));
+    report::Progress { done: progress.steps, all: None, text, name: String::new() }
 }

@@ -63,6 +63,16 @@ fn packages_depend_on_earlier_ones() {
     none(&faults, "these dependencies lead up: move what is needed to an earlier package");
 }
 
+/// `cargo run`, as in the README's first command, refuses to choose among several programs.
+#[test]
+fn cargo_run_finds_one_program() {
+    let manifest = fs::read_to_string(repository().join("Cargo.toml")).expect("a workspace");
+    let members = manifest.lines().find(|line| line.starts_with("default-members"));
+    assert_eq!(members, Some(r#"default-members = ["reports/program"]"#));
+    let programs = fs::read_dir(repository().join("reports/program/src/bin"));
+    assert!(programs.is_err(), "src/main.rs is the only one");
+}
+
 #[test]
 fn the_first_build_has_few_crates() {
     let mut tree = Command::new(env!("CARGO"));

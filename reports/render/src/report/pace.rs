@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use sframe_store::Item;
 
 use sframe_record::text::printable_path;
 
-const TEMPLATE: &str =
-    "{spinner} {bytes} of {total_bytes}, {eta} left, {bytes_per_sec}; {wide_msg}";
+use super::progress::{set_template, with_name};
+
+const TEMPLATE: &str = "[{bar:20}] {bytes} of {total_bytes}{left} {wide_msg}";
 
 /// Shows on standard error how much of a plan is complete.
 #[derive(Debug)]
@@ -26,10 +27,7 @@ impl Pace {
             false => ProgressDrawTarget::hidden(),
         };
         let bar = ProgressBar::with_draw_target(Some(bytes), target);
-        // The template is a constant, which a test checks.
-        if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
-            bar.set_style(style);
-        }
+        set_template(&bar, TEMPLATE);
         bar.enable_steady_tick(Duration::from_millis(200));
         Pace { bar, items: 0 }
     }
@@ -39,7 +37,7 @@ impl Pace {
         self.items += 1;
         self.bar.inc(item.size);
         if self.items.is_multiple_of(16) || item.size > 1 << 20 {
-            self.bar.set_message(format!("{} done, at {}", self.items, printable_path(&item.path)));
+            self.bar.set_message(with_name("", &printable_path(&item.path).to_string()));
         }
     }
 

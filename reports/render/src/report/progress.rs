@@ -1,14 +1,16 @@
 //! Shows progress on a terminal if the work takes longer than a second.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use terminal_size::terminal_size_of;
 
 use super::Renderer;
 use sframe_input::Tally;
-use sframe_record::numbers::{counted, grouped};
+use sframe_record::numbers::counted;
 use sframe_record::text::printable;
 use sframe_record::{Events, Finding, Record, RuleCount, Severity, Summary};
 use sframe_scan::Sink;
@@ -17,8 +19,11 @@ use sframe_scan::Sink;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The minimum time for which a line is shown, so that it can be read.
 const SHOWN: Duration = Duration::from_millis(100);
-/// The line is our own text, truncated to the terminal's width.
-const TEMPLATE: &str = "{spinner} {wide_msg}";
+/// The line of work whose end is not known, and of other work. The terminal's width truncates the message.
+const ENDLESS: &str = "{spinner} {wide_msg}";
+pub(super) const FINITE: &str = "[{bar:20}] {human_pos} of {human_len}{left} {wide_msg}";
+/// The columns of such a line without the name at its end.
+const OTHERS: usize = 70;
 
 /// The maximum number of bytes of an unfinished line that wait for its end.
 const REST: usize = 1 << 16;
@@ -30,15 +35,68 @@ pub struct Display(ProgressBar);
 impl Default for Display {
     fn default() -> Display {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        // The template is a constant, which a test checks.
-        if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
-            bar.set_style(style);
-        }
+        set_template(&bar, ENDLESS);
         Display(bar)
     }
 }
 
+/// Gives a bar a template, which is a constant that a test checks.
+pub(super) fn set_template(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("=> ").with_key("left", write_left));
+    }
+}
+
+/// Writes the time left, once something is done.
+fn write_left(state: &ProgressState, out: &mut dyn fmt::Write) {
+    if state.pos() > 0 {
+        let _ = write!(out, ", {:#} left", HumanDuration(state.eta()));
+    }
+}
+
+/// How far work is.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// The number of parts that are done.
+    pub done: u64,
+    /// The number of all parts, if it is known.
+    pub all: Option<u64>,
+    /// What else is said about it.
+    pub text: String,
+    /// The file or program that is worked on, as printable text; empty if there is none.
+    pub name: String,
+}
+
+/// The text with the name after it. The name is cut in the middle where the terminal has no room for it: its end says more than what
+/// is before that.
+pub(super) fn with_name(text: &str, name: &str) -> String {
+    let columns = terminal_size_of(io::stderr()).map_or(usize::MAX, |(width, _)| width.0.into());
+    let room = columns.saturating_sub(OTHERS).max(16);
+    match (text.is_empty(), name.is_empty()) {
+        (_, true) => text.to_owned(),
+        (true, false) => cut(name, room),
+        (false, false) => format!("{text}: {}", cut(name, room)),
+    }
+}
+
+/// The start and the end of a text that has more than `most` characters.
+fn cut(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let start = most / 3;
+    let end = most.saturating_sub(start).saturating_sub(1);
+    let first = text.chars().take(start);
+    first.chain(['…']).chain(text.chars().skip(length.saturating_sub(end))).collect()
+}
+
 impl Display {
+    /// Removes the display for good.
+    pub fn end(&self) {
+        self.0.finish_and_clear();
+    }
+
     /// A writer to `out`, which may be the terminal that shows the display. It writes whole lines above the display,
     /// with one write for each write that it receives.
     pub fn above<W: Write>(&self, out: W) -> impl Write + use<W> {
@@ -98,8 +156,8 @@ impl Line {
         Line { started: Instant::now(), display, due: PATIENCE }
     }
 
-    /// Shows the text for the elapsed time, if a line is due.
-    pub fn show(&mut self, text: impl FnOnce(Duration) -> String) {
+    /// Shows the progress after the elapsed time, if a line is due.
+    pub fn show(&mut self, progress: impl FnOnce(Duration) -> Progress) {
         let Some(Display(bar)) = &self.display else { return };
         let elapsed = self.started.elapsed();
         if elapsed < self.due {
@@ -109,7 +167,15 @@ impl Line {
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         self.due = elapsed + SHOWN;
-        bar.set_message(text(elapsed));
+        let Progress { done, all, text, name } = progress(elapsed);
+        if let Some(all) = all {
+            if bar.length().is_none() {
+                set_template(bar, FINITE);
+            }
+            bar.set_length(all);
+            bar.set_position(done);
+        }
+        bar.set_message(with_name(&text, &name));
         bar.tick();
     }
 
@@ -140,7 +206,6 @@ struct State {
     /// The number of reported files and members.
     files: u64,
     errors: u64,
-    warnings: u64,
 }
 
 impl<'r> WithProgress<'r> {
@@ -163,7 +228,7 @@ impl<'r> WithProgress<'r> {
 
     fn show(&mut self) {
         let WithProgress { line, inputs, state, .. } = self;
-        line.show(|elapsed| state.line(elapsed, inputs.total()));
+        line.show(|elapsed| state.progress(elapsed, inputs.total()));
     }
 }
 
@@ -175,39 +240,22 @@ impl State {
             record.path.as_str().clone_into(&mut self.current);
         }
         for RuleCount { severity, count, .. } in &record.counts {
-            match severity {
-                Severity::Error => self.errors = self.errors.saturating_add(*count),
-                Severity::Warning => self.warnings = self.warnings.saturating_add(*count),
-                Severity::Lint => {}
+            if *severity == Severity::Error {
+                self.errors = self.errors.saturating_add(*count);
             }
         }
     }
 
-    /// The counts, the rate, the number of inputs left if `total` is known, and the current input.
-    fn line(&self, elapsed: Duration, total: Option<u64>) -> String {
-        let seconds = elapsed.as_secs().max(1);
-        let mut line = format!(
-            "{} checked, {}/s, {}, {}, {}",
-            counted(self.files, "file"),
-            grouped(self.files / seconds),
-            counted(self.errors, "error"),
-            counted(self.warnings, "warning"),
-            clock(seconds),
-        );
-        if let Some(total) = total {
-            let left = total.saturating_sub(self.inputs);
-            let rest = time_left(elapsed, self.inputs, left);
-            line.push_str(&format!("{rest} ({} of {})", grouped(self.inputs), grouped(total)));
+    /// The number of inputs, of `all` if that is known, or else of files; and the current input.
+    fn progress(&self, elapsed: Duration, all: Option<u64>) -> Progress {
+        let mut parts = Vec::new();
+        if all.is_none() {
+            let files = counted(self.files, "file");
+            parts.push(format!("{files} checked in {}", clock(elapsed.as_secs())));
         }
-        format!("{line}: {}", printable(&self.current))
+        parts.extend((self.errors > 0).then(|| counted(self.errors, "error")));
+        Progress { done: self.inputs, all, text: parts.join(", "), name: printable(&self.current) }
     }
-}
-
-/// For instance `, 0:07 left`, estimated from the rate so far; empty if nothing is done yet.
-#[must_use]
-pub fn time_left(elapsed: Duration, done: u64, left: u64) -> String {
-    let rest = elapsed.as_secs().max(1).saturating_mul(left).checked_div(done);
-    rest.map(|rest| format!(", {} left", clock(rest))).unwrap_or_default()
 }
 
 /// For instance `1:05` or `2:00:07`.
@@ -288,25 +336,30 @@ mod tests {
     }
 
     #[test]
-    fn the_template_is_valid() {
-        assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
+    fn the_templates_are_valid() {
+        assert!([ENDLESS, FINITE].iter().all(|it| ProgressStyle::with_template(it).is_ok()));
     }
 
-    /// After two of eight packages in 100 seconds, 300 seconds are left at that rate.
     #[test]
-    fn the_line_has_counts_rate_and_time_left() {
+    fn names_are_cut_in_the_middle() {
+        assert_eq!(cut("pool/main/liba.deb", 18), "pool/main/liba.deb");
+        assert_eq!(cut("pool/main/liba.deb", 10), "poo…ba.deb");
+        assert_eq!(cut("ääääääää", 4), "ä…ää");
+    }
+
+    /// A package is one input, whatever is in it.
+    #[test]
+    fn there_is_one_count() {
         let mut state = State::default();
         for (path, inside) in [("a.deb", "x"), ("a.deb", "y"), ("b\n.deb", "x")] {
             let inside = Some(inside.as_bytes().to_vec());
             let name = FileName { inside, ..FileName::file(path.into()) };
             state.add(&Record::new(Status::NotElf).named(&name));
         }
-        state.files = 12_345;
+        let Progress { done, all, text, name } = state.progress(Duration::from_secs(9), Some(8));
+        assert_eq!((done, all, text.as_str(), name.as_str()), (2, Some(8), "", "b\\x0a.deb"));
         state.errors = 1;
-        assert_eq!(
-            state.line(Duration::from_secs(100), Some(8)),
-            "12,345 files checked, 123/s, 1 error, 0 warnings, 1:40, 5:00 left (2 of 8): b\\x0a.deb"
-        );
-        assert!(state.line(Duration::from_secs(3700), None).contains("0 warnings, 1:01:40: b"));
+        let Progress { text, .. } = state.progress(Duration::from_secs(3700), None);
+        assert_eq!(text, "3 files checked in 1:01:40, 1 error");
     }
 }
