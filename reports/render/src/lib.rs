@@ -9,6 +9,7 @@ pub mod conformance;
 pub mod diff;
 pub mod dump;
 pub mod explain;
+mod function_name;
 pub mod lookup;
 pub mod near;
 pub mod report;

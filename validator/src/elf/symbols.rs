@@ -58,6 +58,20 @@ impl<'a> SymbolTable<'a> {
         Ok(SymbolTable { symbols })
     }
 
+    /// Reads the labels of code instead: the untyped symbols in executable sections, which assembly has.
+    ///
+    /// # Errors
+    /// [`ElfError::Malformed`].
+    pub fn load_labels(file: &Elf<'a>) -> Result<SymbolTable<'a>, ElfError> {
+        let is_code =
+            |index| file.section(index).is_some_and(crate::elf::ElfSection::is_executable);
+        let wants = |kind, defined_in| kind == STT_NOTYPE && is_code(defined_in);
+        let mut symbols: Vec<_> =
+            read_any(file, ANY, wants)?.into_iter().map(|found| found.symbol).collect();
+        symbols.sort_by_key(|symbol| symbol.start);
+        Ok(SymbolTable { symbols })
+    }
+
     /// The symbols, ordered by place.
     #[must_use]
     pub fn symbols(&self) -> &[Symbol<'a>] {

@@ -130,6 +130,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
         "reports/render",
         &[
             "near",
+            "function_name",
             "report",
             "explain",
             "dump",

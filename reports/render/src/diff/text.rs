@@ -6,9 +6,10 @@ use anstyle::Style;
 use sframe_oracle::diff::{Change, Matching};
 
 use super::{ComparedFile, Comparison, FunctionChange, FunctionPlace, Report};
+use crate::function_name::source_name;
 use crate::report::text::evidence::{self, Titles};
 use sframe_record::numbers::{counted, grouped};
-use sframe_record::text::{printable, printable_path};
+use sframe_record::text::printable_path;
 
 const BOLD: Style = Style::new().bold();
 
@@ -80,7 +81,7 @@ impl<W: Write> Text<W> {
     fn function(&mut self, function: &FunctionChange, matching: Matching) -> io::Result<()> {
         let name = match function.name.as_slice() {
             [] => "function".to_owned(),
-            name => printable(name),
+            name => source_name(name),
         };
         let places = match (&function.first, &function.second) {
             (Some(first), Some(second)) => {

@@ -13,6 +13,7 @@ use sframe_validator::{Abi, Section, Version};
 
 use super::line::Line;
 use super::{Selection, endian_name, is_relocatable};
+use crate::function_name::source_name;
 use sframe_input::SectionSource;
 
 /// The section and its file.
@@ -147,9 +148,9 @@ impl Writer<'_, '_> {
         let symbol = self.place.file.and_then(|(_, symbols)| symbols.find(start));
         let mut text = String::new();
         if let Some(symbol) = symbol {
-            text = symbol.name.to_string();
-            if symbol.start != start {
-                let inside = start.address.wrapping_sub(symbol.start.address);
+            let inside = start.address.wrapping_sub(symbol.start.address);
+            text = source_name(symbol.name.bytes());
+            if inside != 0 {
                 text.push_str(&format!("+{inside:#x}"));
             }
             text.push(' ');

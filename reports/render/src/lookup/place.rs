@@ -7,6 +7,7 @@ use sframe_validator::elf::{Elf, ElfKind, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
 
 use super::Outside;
+use crate::function_name::source_name;
 use sframe_record::Address;
 use sframe_record::text::printable;
 
@@ -99,6 +100,7 @@ pub(super) fn find(
     names: &[PlaceName],
 ) -> (Vec<Found>, Vec<String>) {
     let symbols = SymbolTable::load(named_by).unwrap_or_default();
+    let labels = SymbolTable::load_labels(named_by).unwrap_or_default();
     let (mut found, mut not_found) = (Vec::new(), Vec::new());
     for name in names {
         match name {
@@ -107,16 +109,16 @@ pub(super) fn find(
                 Err(reason) => not_found.push(reason),
             },
             PlaceName::Relative { name: wanted, offset } => {
-                let starts = named(elf, &symbols, wanted);
+                let starts = named(elf, (&symbols, &labels), wanted);
                 if starts.is_empty() {
                     let what = printable(wanted.as_bytes());
                     not_found
-                        .push(format!("{name}: no function symbol or section is named {what}"));
+                        .push(format!("{name}: no function, section or label is named {what}"));
                 }
                 found.extend(starts.into_iter().map(|(start, size)| {
                     let address = start.address.saturating_add(*offset);
                     let place = CodeAddress { address, ..start };
-                    let end = end(&symbols, (start, size), place);
+                    let end = end([&symbols, &labels], (start, size), place);
                     let name = || wanted.clone().into();
                     let outside = end.map(|end| Outside { name: name(), end: Address(end) });
                     Found { place, outside }
@@ -129,16 +131,17 @@ pub(super) fn find(
 
 /// The end of what starts at `start`, if `place` is not before it. Without a size, it ends where the next symbol starts.
 fn end(
-    symbols: &SymbolTable<'_>,
+    tables: [&SymbolTable<'_>; 2],
     (start, size): (CodeAddress, u64),
     place: CodeAddress,
 ) -> Option<u64> {
+    let next_in = |table: &SymbolTable<'_>| {
+        let all = table.symbols();
+        let next = all.get(all.partition_point(|symbol| symbol.start <= start))?;
+        (next.start.section == start.section).then_some(next.start.address)
+    };
     let end = match size {
-        0 => {
-            let all = symbols.symbols();
-            let next = all.get(all.partition_point(|symbol| symbol.start <= start))?;
-            (next.start.section == start.section).then_some(next.start.address)?
-        }
+        0 => tables.into_iter().filter_map(next_in).min()?,
         size => start.address.saturating_add(size),
     };
     (place.address >= end).then_some(end)
@@ -159,32 +162,48 @@ fn at_address(elf: &Elf<'_>, address: u64) -> Result<CodeAddress, String> {
     }
 }
 
-/// The starts and sizes of the functions with a name or, if there is none, of the section with that name. A name may have a
-/// version, as `memcpy@@GLIBC_2.14` does.
-fn named(elf: &Elf<'_>, symbols: &SymbolTable<'_>, name: &str) -> Vec<(CodeAddress, u64)> {
-    let of_name = |name: &str| {
-        let all = symbols.symbols().iter();
-        let named = all.filter(|symbol| symbol.name.bytes() == name.as_bytes());
-        let mut starts: Vec<(CodeAddress, u64)> =
-            named.map(|symbol| (symbol.start, symbol.size)).collect();
-        starts.dedup_by_key(|(start, _)| *start);
-        starts
+/// The starts and sizes of the functions with a name or, if there is none, of the section or of the labels with that name. A name may
+/// have a version, as `memcpy@@GLIBC_2.14` does, and may be that of the source.
+fn named(
+    elf: &Elf<'_>,
+    (symbols, labels): (&SymbolTable<'_>, &SymbolTable<'_>),
+    name: &str,
+) -> Vec<(CodeAddress, u64)> {
+    let functions = |name: &str| starts(symbols, |symbol| symbol == name.as_bytes());
+    let versioned = || match name.split_once('@') {
+        Some((plain, _)) if !plain.is_empty() => functions(plain),
+        _ => Vec::new(),
     };
-    let mut starts = of_name(name);
-    if starts.is_empty() {
-        // What only segments imply has no offsets that anyone knows.
-        let mut listed = elf.code_sections().filter(|section| elf.is_listed(section));
-        let section = listed.find(|section| section.name.bytes() == name.as_bytes());
-        let relocatable = elf.kind() == ElfKind::Relocatable;
-        starts.extend(section.map(|section| match relocatable {
-            true => (CodeAddress { section: section.index, address: 0 }, section.size),
-            false => (CodeAddress::absolute(section.address), section.size),
-        }));
-    }
-    match name.split_once('@') {
-        Some((plain, _)) if starts.is_empty() && !plain.is_empty() => of_name(plain),
-        _ => starts,
-    }
+    // Only mangled names have another form.
+    let is_source = |symbol: &[u8]| symbol.starts_with(b"_") && source_name(symbol) == name;
+    let found: [&dyn Fn() -> Vec<(CodeAddress, u64)>; 5] = [
+        &|| functions(name),
+        &|| section(elf, name).into_iter().collect(),
+        &|| starts(labels, |symbol| symbol == name.as_bytes()),
+        &versioned,
+        &|| starts(symbols, is_source),
+    ];
+    let mut found = found.iter().map(|find| find());
+    found.find(|starts| !starts.is_empty()).unwrap_or_default()
+}
+
+/// The starts and sizes of the symbols whose names `is_meant` accepts.
+fn starts(symbols: &SymbolTable<'_>, is_meant: impl Fn(&[u8]) -> bool) -> Vec<(CodeAddress, u64)> {
+    let named = symbols.symbols().iter().filter(|symbol| is_meant(symbol.name.bytes()));
+    let mut starts: Vec<_> = named.map(|symbol| (symbol.start, symbol.size)).collect();
+    starts.dedup_by_key(|(start, _)| *start);
+    starts
+}
+
+/// The start and size of the section of code with a name. What only segments imply has no offsets that anyone knows.
+fn section(elf: &Elf<'_>, name: &str) -> Option<(CodeAddress, u64)> {
+    let mut listed = elf.code_sections().filter(|section| elf.is_listed(section));
+    let section = listed.find(|section| section.name.bytes() == name.as_bytes())?;
+    let start = match elf.kind() {
+        ElfKind::Relocatable => CodeAddress { section: section.index, address: 0 },
+        _ => CodeAddress::absolute(section.address),
+    };
+    Some((start, section.size))
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use crate::function_name::at_offset;
+
 use super::why::{self, KnownRegister};
 use super::{
     Answer, AnswerVerdict, Answers, CodeStatement, FoundRow, HiddenEntry, Statement, WrongRegister,
@@ -36,10 +38,7 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, noun: &str) -> io::Result<
     let section = section.map(|section| format!("{section}+")).unwrap_or_default();
     write!(out, "{BOLD}{section}{}{BOLD:#}", answer.pc)?;
     if let Some(symbol) = &answer.symbol {
-        match answer.symbol_offset {
-            None | Some(0) => write!(out, "  {symbol}")?,
-            Some(offset) => write!(out, "  {symbol}+{offset:#x}")?,
-        }
+        write!(out, "  {}", at_offset(symbol.as_str(), answer.symbol_offset))?;
     }
     if let Some(source) = &answer.source {
         write!(out, "  {DIM}{}:{}{DIM:#}", source.file, source.line)?;

@@ -8,6 +8,7 @@ use sframe_policy::Known;
 use sframe_process::Witness;
 
 use super::{TraceEnd, TraceReport, TracedFile, TracedFunction, TracedPc, TracedWitness};
+use crate::function_name::{at_offset, source_name};
 use crate::report::text::known;
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
@@ -124,7 +125,7 @@ fn write_witness(out: &mut dyn Write, witness: &TracedWitness, level: Known) -> 
 fn write_function(out: &mut dyn Write, function: &TracedFunction) -> io::Result<()> {
     let (what, pcs) = (subject(&function.fields), counted(function.pcs, "PC"));
     let example = &function.example;
-    let name = printable(function.function.as_str());
+    let name = source_name(function.function.as_str().as_bytes());
     let of = match &example.symbol {
         Some(symbol) if *symbol == function.function => name,
         _ => format!("the function at {name}"),
@@ -170,11 +171,7 @@ fn write_known(out: &mut dyn Write, witness: &TracedWitness, level: Known) -> io
 fn place(pc: &TracedPc) -> String {
     let mut text = pc.pc.to_string();
     if let Some(symbol) = &pc.symbol {
-        let symbol = printable(symbol.as_str());
-        text.push_str(&match pc.symbol_offset {
-            None | Some(0) => format!(" {symbol}"),
-            Some(offset) => format!(" {symbol}+{offset:#x}"),
-        });
+        text.push_str(&format!(" {}", at_offset(symbol.as_str(), pc.symbol_offset)));
     }
     if let Some(instruction) = &pc.instruction {
         text.push_str(&format!(": {}", instruction.text));

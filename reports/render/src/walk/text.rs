@@ -8,6 +8,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use sframe_process::Witness;
 
+use crate::function_name::at_offset;
+
 use super::{StackLevel, ThreadWalk, WalkVerdict, Walks, WitnessFrame};
 use explanation::{write_astray, write_parting};
 use sframe_record::text::{column_width, printable};
@@ -211,11 +213,8 @@ fn name(identifier: &str) -> &str {
 }
 
 fn place(frame: &WitnessFrame) -> String {
-    match (&frame.symbol, frame.symbol_offset) {
-        (Some(symbol), Some(0) | None) => symbol.to_string(),
-        (Some(symbol), Some(offset)) => format!("{symbol}+{offset:#x}"),
-        (None, _) => "?".to_owned(),
-    }
+    let symbol = frame.symbol.as_ref();
+    symbol.map_or_else(|| "?".to_owned(), |symbol| at_offset(symbol, frame.symbol_offset))
 }
 
 /// The name of the file without its folder.

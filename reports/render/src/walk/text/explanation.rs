@@ -6,6 +6,7 @@ use sframe_process::Witness;
 use sframe_record::Address;
 
 use super::{DIFFERENT, name};
+use crate::function_name::at_offset;
 use crate::walk::{ByCall, FrameValues, SharedText, StackLevel, ThreadWalk, WalkRow, WitnessFrame};
 
 /// Explains why the witnesses part at `level`.
@@ -74,11 +75,8 @@ pub(super) fn write_astray(out: &mut dyn Write, level: &StackLevel) -> io::Resul
     };
     writeln!(out, "  {DIFFERENT}the walk goes astray at #{}{DIFFERENT:#}: {reason}", level.depth)?;
     let place = |symbol: &Option<SharedText>, offset: Option<u64>, address: Option<Address>| {
-        let symbol = match (symbol, offset) {
-            (None, _) => "?".to_owned(),
-            (Some(symbol), None | Some(0)) => symbol.to_string(),
-            (Some(symbol), Some(offset)) => format!("{symbol}+{offset:#x}"),
-        };
+        let symbol = symbol.as_ref();
+        let symbol = symbol.map_or_else(|| "?".to_owned(), |symbol| at_offset(symbol, offset));
         let file = first.file.as_ref().zip(address);
         let file = file.map(|(file, address)| format!(", {address} in {file}"));
         format!("{symbol}{}", file.unwrap_or_default())
