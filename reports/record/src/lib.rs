@@ -33,6 +33,7 @@ mod origin;
 mod owner;
 mod package;
 mod packages;
+pub mod pages;
 mod proofs;
 mod reading;
 mod record;
@@ -66,6 +67,7 @@ pub use origin::{Compiler, Origin, OriginKind, ShownBy};
 pub use owner::Owner;
 pub use package::Package;
 pub use packages::{PackageSum, PackageSums};
+pub use pages::Pages;
 pub use proofs::{ProofBytes, ProofTotal, Proofs, UnprovenBytes};
 pub use reading::{
     NotAccepted, Outcome, OutcomeCount, ReadBytes, ReadExample, ReadFunctions, Reading,

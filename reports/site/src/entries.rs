@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use sframe_record::pages::RULES;
 use sframe_render::explain::{self, Kind, Page};
 
 /// A kind of page: the folder of its pages, and its title.
@@ -14,7 +15,7 @@ pub(crate) struct Shelf {
 
 /// The kinds, in the order of the index.
 pub(crate) const SHELVES: [Shelf; 6] = [
-    Shelf { folder: "rules", title: "Rules", kind: Kind::Rule },
+    Shelf { folder: RULES, title: "Rules", kind: Kind::Rule },
     Shelf { folder: "defects", title: "Known defects", kind: Kind::KnownDefect },
     Shelf { folder: "causes", title: "Causes of lost coverage", kind: Kind::Cause },
     Shelf { folder: "words", title: "Words of reports", kind: Kind::Word },

@@ -139,6 +139,7 @@ fn of_format(
     width: Option<usize>,
 ) -> io::Result<Box<dyn Renderer>> {
     let out = BufWriter::with_capacity(1 << 16, out);
+    let pages = || output.pages.clone();
     let &OutputArgs { verbose, by_file, coverage, quiet, statistics, .. } = output;
     let demangle = match output.demangle {
         When::Auto => width.is_some(),
@@ -166,8 +167,8 @@ fn of_format(
         Format::Json => Box::new(JsonDocument::new(out)),
         Format::Ndjson => Box::new(JsonLines::new(out)),
         Format::Html => Box::new(Html::new(out, Report::default())),
-        Format::Sarif => Box::new(Sarif::new(out, output.sarif_suppressed, root.clone())),
+        Format::Sarif => Box::new(Sarif::new(out, output.sarif_suppressed, root.clone(), pages())),
         Format::Junit => Box::new(Junit::new(out)),
-        Format::Markdown => Box::new(Markdown::new(out)),
+        Format::Markdown => Box::new(Markdown::new(out, pages())),
     })
 }

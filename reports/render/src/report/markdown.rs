@@ -7,8 +7,8 @@ use sframe_history::groups::{Example, RootCause};
 use sframe_record::markdown::{code, code_cell, plain};
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{
-    CallSites, Events, Finding, ForecastTotal, LINKED, ReadingTotal, Record, Severity, Status,
-    Summary, Table,
+    CallSites, Events, Finding, ForecastTotal, LINKED, Pages, ReadingTotal, Record, Severity,
+    Status, Summary, Table, catalogue,
 };
 
 use super::Renderer;
@@ -22,12 +22,13 @@ pub struct Markdown<W> {
     groups: Groups,
     /// The first files that could not be read, or in parts, and why.
     left: Vec<(String, String)>,
+    pages: Option<Pages>,
 }
 
 impl<W: Write> Markdown<W> {
-    /// A renderer that writes to `out`.
-    pub fn new(out: W) -> Markdown<W> {
-        Markdown { out, groups: Groups::default(), left: Vec::new() }
+    /// A renderer that writes to `out`. The names of rules link to their pages, if their address is given.
+    pub fn new(out: W, pages: Option<Pages>) -> Markdown<W> {
+        Markdown { out, groups: Groups::default(), left: Vec::new(), pages }
     }
 
     fn causes(&mut self, causes: &[RootCause]) -> io::Result<()> {
@@ -54,7 +55,7 @@ impl<W: Write> Markdown<W> {
             writeln!(
                 self.out,
                 "| {mark} | {} | {} | {} | {} | {} |",
-                code_cell(&cause.rule),
+                self.rule(&cause.rule),
                 grouped(cause.findings),
                 grouped(cause.files),
                 message,
@@ -64,6 +65,15 @@ impl<W: Write> Markdown<W> {
         match causes.len().saturating_sub(LISTED) {
             0 => Ok(()),
             more => writeln!(self.out, "\nAnd {}.", counted(more as u64, "more cause")),
+        }
+    }
+
+    fn rule(&self, name: &str) -> String {
+        let cell = code_cell(name);
+        let known = catalogue::find(name).is_some();
+        match self.pages.as_ref().filter(|_| known) {
+            Some(pages) => format!("[{cell}]({})", pages.of_rule(name)),
+            None => cell,
         }
     }
 

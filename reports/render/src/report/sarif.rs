@@ -9,7 +9,7 @@ use serde::Serialize;
 use sframe_history::{FileIdentity, Identity, Root};
 use sframe_record::json::{TOOL, write};
 use sframe_record::{
-    Events, Finding, ForecastTotal, Origin, Owner, PackageForecasts, ReadingTotal, Record,
+    Events, Finding, ForecastTotal, Origin, Owner, PackageForecasts, Pages, ReadingTotal, Record,
     Severity, Summary, Wrong, catalogue, with_ruling,
 };
 use sframe_validator::rules;
@@ -29,6 +29,7 @@ pub struct Sarif<W> {
     notifications: Vec<Notification>,
     /// The folder that the paths in fingerprints are relative to.
     root: Root,
+    pages: Option<Pages>,
     /// The identity of the current file, once it has a finding.
     file: Option<FileIdentity>,
 }
@@ -38,16 +39,16 @@ const NOTIFICATIONS: usize = 1_000;
 
 impl<W: Write> Sarif<W> {
     /// A renderer that writes to `out`, with `suppressed` findings as well; nothing before the first result. The paths in
-    /// fingerprints are relative to `root`.
-    pub fn new(out: W, suppressed: bool, root: Root) -> Sarif<W> {
-        Sarif { out, suppressed, any: false, notifications: Vec::new(), root, file: None }
+    /// fingerprints are relative to `root`. Rules link to their pages, if their address is given.
+    pub fn new(out: W, suppressed: bool, root: Root, pages: Option<Pages>) -> Sarif<W> {
+        Sarif { out, suppressed, any: false, notifications: Vec::new(), root, pages, file: None }
     }
 
     /// Writes the beginning of the document.
     fn start(&mut self) -> io::Result<()> {
         let out = &mut self.out;
         write!(out, "{{\"$schema\":\"{SCHEMA}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":")?;
-        write(&mut *out, &Tool { driver: Driver::this() })?;
+        write(&mut *out, &Tool { driver: Driver::this(self.pages.as_ref()) })?;
         out.write_all(b",\"results\":[")
     }
 
@@ -175,8 +176,8 @@ struct Driver {
 
 impl Driver {
     /// This program with all its rules: services show help for those that are broken.
-    fn this() -> Driver {
-        let rules = catalogue::all().map(Rule::of).collect();
+    fn this(pages: Option<&Pages>) -> Driver {
+        let rules = catalogue::all().map(|rule| Rule::of(rule, pages)).collect();
         Driver { name: TOOL.name, semantic_version: TOOL.version, rules }
     }
 }
@@ -188,12 +189,14 @@ struct Rule {
     short_description: Message,
     full_description: Message,
     help: Message,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help_uri: Option<String>,
     default_configuration: Configuration,
     properties: RuleProperties,
 }
 
 impl Rule {
-    fn of(rule: &rules::Rule) -> Rule {
+    fn of(rule: &rules::Rule, pages: Option<&Pages>) -> Rule {
         let page = &rule.page;
         let message = |text: &str| Message { text: text.to_owned() };
         Rule {
@@ -201,6 +204,7 @@ impl Rule {
             short_description: message(page.summary),
             full_description: message(page.consequence),
             help: Message { text: format!("{}\n\nSource: {}", page.remedy, page.source) },
+            help_uri: pages.map(|pages| pages.of_rule(rule.name)),
             default_configuration: Configuration { level: level(rule.severity.into()) },
             properties: RuleProperties { tags: [rule.group.name()] },
         }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use sframe_record::Pages;
 
 /// How findings are written.
 #[derive(Debug, Args)]
@@ -20,6 +21,11 @@ pub(in crate::cli) struct OutputArgs {
     /// GitHub's code scanning shows them like others.
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub(in crate::cli) sarif_suppressed: bool,
+    /// Link the names of rules in SARIF and Markdown to their pages below this address
+    ///
+    /// It is the address of the web site that the package sframe-site writes.
+    #[arg(long, value_name = "ADDRESS", value_parser = Pages::parse, help_heading = "Output", hide_short_help = true)]
+    pub(in crate::cli) pages: Option<Pages>,
     /// Report what code SFrame describes, and why not more
     ///
     /// The report compares with CFI, and gives the cause of each omission. Files without a section are part of the sums, and are
