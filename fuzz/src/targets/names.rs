@@ -80,9 +80,9 @@ fn show(records: &[Record<'_>]) {
     json(&written(|out| render(JsonDocument::new(out), records)));
     let text = written(|out| render(JsonLines::new(out), records));
     text.lines().for_each(json);
-    json(&written(|out| render(Sarif::new(out, true, Root::default()), records)));
+    json(&written(|out| render(Sarif::new(out, true, Root::default(), None), records)));
     xml(&written(|out| render(Junit::new(out), records)));
-    markup(&written(|out| render(Markdown::new(out), records)));
+    markup(&written(|out| render(Markdown::new(out, None), records)));
     html(&written(|out| render(Html::new(out, Report::default()), records)));
     let mut groups = Groups::default();
     records.iter().for_each(|record| groups.add(record));

@@ -96,8 +96,8 @@ fn show(data: &[u8]) {
     harmless(|out| render(Text::new(out, options), data));
     harmless(|out| render(Grouped::new(out, options), data));
     harmless(|out| render(Junit::new(out), data));
-    harmless(|out| render(Markdown::new(out), data));
-    json(|out| render(Sarif::new(out, true, Root::default()), data));
+    harmless(|out| render(Markdown::new(out, None), data));
+    json(|out| render(Sarif::new(out, true, Root::default(), None), data));
     // Its scripts have tabs.
     written(|out| render(Html::new(out, Report::default()), data));
 }
