@@ -109,6 +109,9 @@ pub struct Answer {
     /// The statement of call frame information.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cfi: Option<Statement>,
+    /// Why unwinders do not find the function of that statement as a whole: a defect of the table that they search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cfi_unfound: Option<Text<'static>>,
     /// What the machine code itself says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<CodeStatement>,

@@ -1,6 +1,8 @@
 //! The answer about one PC.
 
-use sframe_oracle::cfi::{Cfi, Fde};
+use std::collections::BTreeMap;
+
+use sframe_oracle::cfi::{Cfi, Fde, check_search_table};
 use sframe_oracle::code::{Function, Program, ProvenRow, Truth, Unproven, WhyUnproven};
 use sframe_oracle::compare::{Fields, Range, Verdict, function_as_described, wrong_rules};
 use sframe_oracle::witness::{CodeRange, SframeFunction, Statement as Stated};
@@ -32,6 +34,8 @@ pub(super) struct Reader<'r, 'a> {
     tables: &'r [Cfi<'r>],
     /// The entries of SFrame that readers do not find, by start.
     hidden: Vec<HiddenEntry>,
+    /// The functions of CFI that unwinders do not find as a whole, and why.
+    unfound: BTreeMap<CodeAddress, String>,
     code: Option<&'r Program<'r>>,
     /// Whether proofs are wanted.
     why: bool,
@@ -53,6 +57,17 @@ fn hidden(sections: &[Section<'_>]) -> Vec<HiddenEntry> {
     hidden
 }
 
+/// The functions of CFI that unwinders do not find as a whole, by start, and why: the table that they search is wrong.
+fn unfound(elf: &Elf<'_>, tables: &[Cfi<'_>]) -> BTreeMap<CodeAddress, String> {
+    let mut unfound = BTreeMap::new();
+    check_search_table(elf, tables, &mut |defect| {
+        if let Some(function) = defect.function {
+            unfound.entry(function.start()).or_insert_with(|| defect.kind.to_string());
+        }
+    });
+    unfound
+}
+
 impl<'r, 'a> Reader<'r, 'a> {
     /// Answers about `elf`. Symbols are those of `named_by`, which is the file itself or its debug file,
     /// and source lines those of `debug`. `tables` are its CFI, and `code` its machine code, if it can be examined.
@@ -66,8 +81,21 @@ impl<'r, 'a> Reader<'r, 'a> {
         let names = Names::of(Some(named_by));
         let lines = debug.lines();
         let (rows, why, registers) = (RowReader::default(), false, [].as_slice());
-        let hidden = hidden(sections);
-        Reader { elf, sections, sources, names, lines, rows, tables, hidden, code, why, registers }
+        let (hidden, unfound) = (hidden(sections), unfound(elf, tables));
+        Reader {
+            elf,
+            sections,
+            sources,
+            names,
+            lines,
+            rows,
+            tables,
+            hidden,
+            unfound,
+            code,
+            why,
+            registers,
+        }
     }
 
     /// Asks for proofs, and for the recovery of some registers.
@@ -102,6 +130,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             };
             self.registers.iter().map(rule).collect()
         });
+        let cfi_unfound = cfi.and_then(|stated| self.unfound.get(&stated.function.start()));
+        let cfi_unfound = cfi_unfound.map(|why| why.clone().into());
         let (sframe, in_sframe) =
             sframe.zip(abi).map(|(stated, abi)| self.sframe(abi, place, stated)).unzip();
         let (cfi, in_cfi) = cfi.zip(abi).map(|(stated, abi)| self.cfi(abi, place, stated)).unzip();
@@ -131,6 +161,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             sframe_hidden: self.hidden_at(place).filter(|_| sframe.is_none()),
             sframe,
             cfi,
+            cfi_unfound,
             verdict,
             fields: fields.names().collect(),
         }

@@ -65,6 +65,9 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, noun: &str) -> io::Result<
         )?;
     }
     statement(out, noun, answer.cfi.as_ref(), &widths)?;
+    if let Some(why) = &answer.cfi_unfound {
+        writeln!(out, "  {noun:<6}  {DIFFERENT}{why}{DIFFERENT:#}")?;
+    }
     if let Some(code) = &answer.code {
         writeln!(out, "  Code    {:range_width$}  {}", "", code_statement(code, &widths))?;
     }
