@@ -60,6 +60,7 @@ fn remedy(tool: &str) -> String {
         "gdb" | "gdb-multiarch" | "llvm-bolt-19" => "reports/process/tools/debuggers",
         "createrepo_c" | "apk" | "repo-add" => "reports/input/tools/indexes",
         "duckdb" => "reports/store/tools/readers",
+        "dh" => return "install debhelper".to_owned(),
         _ if tool.starts_with("qemu-") => "reports/process/tools/debuggers",
         _ => return format!("install {tool}"),
     };

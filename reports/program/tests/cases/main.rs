@@ -21,7 +21,7 @@ macro_rules! subjects {
 }
 
 subjects! {
-    check comparison conformance consumers diff dump exit_status explain first_screen forecast grouped hostile_names hostile_packages images inputs link lookup make packages
+    check comparison conformance consumers diff dump exit_status explain first_screen forecast grouped hooks hostile_names hostile_packages images inputs link lookup make packages
     nights policy reassemble reduce repositories show size stores torture trace usage_errors walk
 }
 
