@@ -336,12 +336,13 @@ pub(super) struct WhatArgs {
     pub(super) only: Vec<Rules>,
     /// Ignore these rules
     ///
-    /// A rule, a group of rules, or a pattern such as `segment-*`. Their findings leave no trace, unlike with --allow.
+    /// A rule, a group of rules, or a pattern such as `segment-*`. Their findings leave no trace. The usual way to excuse findings is --allow, which reports them as suppressed.
     #[arg(long, value_name = "RULE", hide_possible_values = true, value_parser = RuleName, value_delimiter = ',', help_heading = "What to check", hide_short_help = true)]
     pub(super) ignore: Vec<Rules>,
     /// Compare sections with this
     ///
-    /// Without this option, they are compared with CFI or else with ORC, if the file has any.
+    /// Without this option, they are compared with CFI or else with ORC, if the file has any. --thorough compares with the machine code as
+    /// well.
     #[arg(
         long,
         value_name = "ORACLE",
@@ -411,7 +412,7 @@ pub(super) enum Oracle {
     Cfi,
     /// The Linux kernel's ORC tables (.orc_unwind); files without any are undecided
     Orc,
-    /// The machine code itself (AMD64, AArch64); for files without CFI
+    /// The machine code itself (AMD64, AArch64), and nothing else; for files without CFI
     Code,
     /// Nothing: check the sections alone
     None,
