@@ -22,6 +22,10 @@ test('nothing scrolls sideways on a phone', async () => {
 test('the forecast of packages fits a desktop', () => withPage(forecast(), async (page) => {
 	await page.setViewportSize({ width: 1280, height: 900 });
 	assert.equal(await page.locator('#forecast-packages-title ~ .scroll tbody tr').count(), 13);
+	const bars = '#forecast-packages-title ~ .scroll .graph rect';
+	const widths = await page.$$eval(bars, (all) => all.map((bar) => Number(bar.getAttribute('width'))));
+	assert.equal(widths.length, 13);
+	assert.equal(Math.max(...widths), 1000);
 	const cut = await page.$$eval('.scroll', (tables) => tables.map((table) => table.scrollWidth - table.clientWidth));
 	assert.ok(cut.length > 1 && cut.every((pixels) => pixels <= 0), `${cut} pixels`);
 }));

@@ -6,7 +6,7 @@ use askama::Template;
 use sframe_record::advice;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{
-    CallSites, Coverage, CoverageTotal, ForecastTotal, ReadingTotal, Severity, Summary,
+    CallSites, Coverage, CoverageTotal, ForecastTotal, Line, ReadingTotal, Severity, Summary,
     SuppressedCount, Table,
 };
 
@@ -69,6 +69,15 @@ struct Figures {
     title: String,
     about: &'static str,
     table: Table,
+    /// The length of a bar for each line, in thousandths; empty if there are no bars.
+    bars: Vec<u64>,
+}
+
+impl Figures {
+    fn lines(&self) -> impl Iterator<Item = (&Line, Option<u64>)> {
+        let bars = self.bars.iter().copied().map(Some);
+        self.table.lines.iter().zip(bars.chain(std::iter::repeat(None)))
+    }
 }
 
 /// Bytes with a verdict, as a part of a bar.
@@ -158,6 +167,7 @@ fn forecasts(summary: &Summary<'_>) -> impl Iterator<Item = Figures> {
         title: format!("What SFrame would cost {}", counted(total.files, noun)),
         about: PREDICTED,
         table: total.forecast.table(),
+        bars: Vec::new(),
     };
     let known = summary.forecasts().into_iter().filter(|(total, _)| !total.forecast.is_unknown());
     ids.into_iter().zip(known).map(titled)
@@ -170,11 +180,16 @@ fn packages(summary: &Summary<'_>) -> Option<Figures> {
         cells.for_each(|cell| *cell = cell.replace(" %", "\u{a0}%"));
         table
     };
-    summary.several_packages().map(|packages| Figures {
-        id: "forecast-packages",
-        title: format!("What SFrame would cost {}", packages.subject(PACKAGES)),
-        about: "Bytes of each encoding, and their share of the bytes of .eh_frame and .eh_frame_hdr. JSON has every figure of each package.",
-        table: fitting(packages.table(PACKAGES)),
+    summary.several_packages().map(|packages| {
+        let costs = packages.costs(PACKAGES);
+        let most = costs.iter().copied().max().unwrap_or_default();
+        Figures {
+            id: "forecast-packages",
+            title: format!("What SFrame would cost {}", packages.subject(PACKAGES)),
+            about: "Bytes of each encoding, and their share of the bytes of .eh_frame and .eh_frame_hdr. The bars show the bytes of the first one. JSON has every figure of each package.",
+            table: fitting(packages.table(PACKAGES)),
+            bars: costs.iter().map(|bytes| thousandths(*bytes, most)).collect(),
+        }
     })
 }
 
@@ -184,6 +199,7 @@ fn call_sites(summary: &Summary<'_>) -> Option<Figures> {
         title: format!("Call sites of {}", packages.subject(PACKAGES)),
         about: "Calls, and what a stack walker finds after them that looks up the return address itself.",
         table: packages.table(PACKAGES, summary.tables()),
+        bars: Vec::new(),
     })
 }
 
@@ -193,6 +209,7 @@ fn readings(summary: &Summary<'_>) -> Option<Figures> {
         title: format!("What consumers do with {}", ReadingTotal::subject(&summary.readings)),
         about: "The number of files by outcome, and the share of their code for which the consumer finds the row that the specification defines.",
         table: ReadingTotal::table(&summary.readings),
+        bars: Vec::new(),
     })
 }
 

@@ -53,8 +53,16 @@ pub(super) fn labels<'e>(
             if certain.get(first) != certain.get(last) || !reached.meets(&condition) {
                 continue;
             }
-            joined.iter_mut().skip(first.saturating_add(1)).take(1).for_each(|count| *count += 1);
-            joined.iter_mut().skip(last.saturating_add(1)).take(1).for_each(|count| *count -= 1);
+            joined
+                .iter_mut()
+                .skip(first.saturating_add(1))
+                .take(1)
+                .for_each(|count| *count = count.saturating_add(1));
+            joined
+                .iter_mut()
+                .skip(last.saturating_add(1))
+                .take(1)
+                .for_each(|count| *count = count.saturating_sub(1));
         }
     }
     let joined = joined.iter().scan(0_isize, |depth, change| {

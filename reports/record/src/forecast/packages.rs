@@ -29,8 +29,6 @@ impl PackageForecasts<'_> {
                 encodings.push(&section.encoding);
             }
         }
-        let mut packages: Vec<&PackageSum<'_, ForecastTotal<'_>>> = self.packages.iter().collect();
-        packages.sort_by_key(|of| Reverse(of.total.forecast.sizes.eh_frames()));
         let line = |of: &&PackageSum<'_, ForecastTotal<'_>>| {
             let mut cells = vec![grouped(of.total.forecast.sizes.eh_frames())];
             cells.extend(encodings.iter().map(|name| of.cell(name)));
@@ -38,7 +36,25 @@ impl PackageForecasts<'_> {
         };
         let mut columns = vec![".eh_frame and .eh_frame_hdr".to_owned()];
         columns.extend(encodings.iter().map(|name| printable(&***name)));
-        Table { columns, lines: packages.iter().take(listed).map(line).collect() }
+        Table { columns, lines: self.by_size(listed).iter().map(line).collect() }
+    }
+
+    /// The bytes of SFrame for the packages of that table, in the first encoding that is known for each; 0 if none is.
+    #[must_use]
+    pub fn costs(&self, listed: usize) -> Vec<u64> {
+        let cost = |of: &&PackageSum<'_, ForecastTotal<'_>>| {
+            let first = of.total.forecast.known().next();
+            first.map_or(0, |section| section.bytes)
+        };
+        self.by_size(listed).iter().map(cost).collect()
+    }
+
+    /// The packages with the most CFI, at most `listed`.
+    fn by_size(&self, listed: usize) -> Vec<&PackageSum<'_, ForecastTotal<'_>>> {
+        let mut packages: Vec<_> = self.packages.iter().collect();
+        packages.sort_by_key(|of| Reverse(of.total.forecast.sizes.eh_frames()));
+        packages.truncate(listed);
+        packages
     }
 }
 
@@ -106,6 +122,7 @@ mod tests {
         assert_eq!(table.columns, [".eh_frame and .eh_frame_hdr", "gnu-2.44", "smallest-v3"]);
         let subjects = [2, 3].map(|listed| forecasts.subject(listed));
         assert_eq!(subjects, ["the 2 of 3 packages with the most CFI", "each of 3 packages"]);
+        assert_eq!(forecasts.costs(2), [100, 30]);
         let lines: Vec<_> =
             table.lines.iter().map(|of| (of.label.as_str(), of.cells.join(" | "))).collect();
         let wanted = [
