@@ -13,7 +13,8 @@ use sframe_history::{Comparison, Record, Root, When};
 use sframe_html::Report;
 use sframe_record::{Summary, markdown};
 use sframe_render::report::{
-    Grouped, Html, JsonDocument, JsonLines, Junit, Markdown, Renderer, Sarif, Text, TextOptions,
+    Github, Grouped, Html, JsonDocument, JsonLines, Junit, Markdown, Renderer, Sarif, Text,
+    TextOptions,
 };
 use sframe_validator::text::is_plain;
 
@@ -81,6 +82,7 @@ fn show(records: &[Record<'_>]) {
     let text = written(|out| render(JsonLines::new(out), records));
     text.lines().for_each(json);
     json(&written(|out| render(Sarif::new(out, true, Root::default(), None), records)));
+    lines(&written(|out| render(Github::new(out), records)));
     xml(&written(|out| render(Junit::new(out), records)));
     markup(&written(|out| render(Markdown::new(out, None), records)));
     html(&written(|out| render(Html::new(out, Report::default()), records)));

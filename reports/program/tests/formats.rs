@@ -169,10 +169,30 @@ fn names_are_no_markup() {
     assert!(!html.contains("<img src=x"), "markup");
 }
 
+/// The directive after the push is missing: the row is wrong from the fourth line on.
+#[test]
+fn lines_of_the_source_are_valid_in_sarif() {
+    let Some(tools) = sframe_corpus::tools::toolchain("2.47.50") else { return };
+    let folder = empty_folder(env!("CARGO_TARGET_TMPDIR"), "formats-lines");
+    let source =
+        "f:\t.cfi_startproc\n\tpush %rbp\n\tnop\n\tnop\n\tpop %rbp\n\tret\n\t.cfi_endproc\n";
+    sframe_corpus::tools::assemble(&tools.join("as"), &["-g"], &folder, source).expect("an object");
+    let printed = run(&folder, &["--no-config", "--thorough", "--format", "sarif", "f.o"]);
+    let log: Value = serde_json::from_str(&printed.text).expect("JSON");
+    let errors: Vec<String> =
+        sarif_schema().iter_errors(&log).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    let result = &log["runs"][0]["results"][0];
+    let line = &result["locations"][0]["physicalLocation"];
+    assert_eq!(line["region"]["startLine"], 3, "{result}");
+    let binary = &result["relatedLocations"][0]["physicalLocation"];
+    assert_eq!(binary["artifactLocation"]["uri"], "f.o", "{result}");
+}
+
 #[test]
 fn every_output_has_the_same_content_as_on_standard_output() {
     let folder = empty_folder(env!("CARGO_TARGET_TMPDIR"), "formats-outputs");
-    let formats = ["json", "ndjson", "sarif", "junit", "markdown"];
+    let formats = ["json", "ndjson", "sarif", "junit", "markdown", "github"];
     let outputs: Vec<String> = formats
         .iter()
         .map(|format| format!("--output={format}={}", folder.join(format).display()))

@@ -150,6 +150,12 @@ impl Finding<'_> {
         }
     }
 
+    /// Whether the author of the source, which may be assembly, can mend it; so it seems if nobody else is known to be at fault.
+    #[must_use]
+    pub fn is_for_author(&self) -> bool {
+        matches!(self.owner, Owner::Yours | Owner::Unknown) && self.known.is_none()
+    }
+
     /// The number of findings of its rule that it represents: itself plus those of other functions with the same
     /// pattern; 0 if its function has been counted already.
     #[must_use]

@@ -1,6 +1,7 @@
 //! Writes records as text, JSON and HTML. A renderer computes nothing: everything that it writes is in the records.
 
 mod baseline;
+mod github;
 mod grouped;
 mod html;
 pub mod json;
@@ -17,6 +18,7 @@ pub(crate) mod text;
 mod wrap;
 
 pub use baseline::BaselineWriter;
+pub use github::Github;
 pub use grouped::{Causes, Grouped};
 pub use html::Html;
 pub use json::{JsonDocument, JsonLines};

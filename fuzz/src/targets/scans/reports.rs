@@ -9,7 +9,9 @@ use sframe_history::{Comparison, Root, When};
 use sframe_html::Report;
 use sframe_policy::{Judge, Policy};
 use sframe_record::{Record, Summary};
-use sframe_render::report::{Grouped, Html, Junit, Markdown, Renderer, Sarif, Text, TextOptions};
+use sframe_render::report::{
+    Github, Grouped, Html, Junit, Markdown, Renderer, Sarif, Text, TextOptions,
+};
 
 /// A scan with a record of each kind, with which others are compared.
 pub const BEFORE: &str = include_str!("before.ndjson");
@@ -97,6 +99,7 @@ fn show(data: &[u8]) {
     harmless(|out| render(Grouped::new(out, options), data));
     harmless(|out| render(Junit::new(out), data));
     harmless(|out| render(Markdown::new(out, None), data));
+    harmless(|out| render(Github::new(out), data));
     json(|out| render(Sarif::new(out, true, Root::default(), None), data));
     // Its scripts have tabs.
     written(|out| render(Html::new(out, Report::default()), data));

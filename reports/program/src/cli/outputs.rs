@@ -16,8 +16,8 @@ use super::output_file::{Content, OutputFile, OutputFiles};
 use super::policy::{new_baseline, policy_files, root};
 use super::{pager, stdout, styled_stdout, terminal_width};
 use sframe_render::report::{
-    BaselineWriter, Display as Terminal, Grouped, Html, JsonDocument, JsonLines, Junit, Markdown,
-    Renderer, Sarif, Several, Statistics, Text, TextOptions,
+    BaselineWriter, Display as Terminal, Github, Grouped, Html, JsonDocument, JsonLines, Junit,
+    Markdown, Renderer, Sarif, Several, Statistics, Text, TextOptions,
 };
 
 /// Where the records of a scan are written.
@@ -169,6 +169,7 @@ fn of_format(
         Format::Html => Box::new(Html::new(out, Report::default())),
         Format::Sarif => Box::new(Sarif::new(out, output.sarif_suppressed, root.clone(), pages())),
         Format::Junit => Box::new(Junit::new(out)),
+        Format::Github => Box::new(Github::new(out)),
         Format::Markdown => Box::new(Markdown::new(out, pages())),
     })
 }

@@ -1,6 +1,7 @@
 //! SARIF 2.1.0, for services that show findings beside code.
 //!
-//! Binaries have byte regions and logical locations; no line numbers are invented. Results are written file by file, so
+//! Binaries have byte regions and logical locations. Where debugging information has the line of the source, it is a location, too: the
+//! first one of a finding that the author of the source can mend. No line numbers are invented. Results are written file by file, so
 //! that memory does not grow with their number.
 
 use std::io::{self, Write};
@@ -10,7 +11,7 @@ use sframe_history::{FileIdentity, Identity, Root};
 use sframe_record::json::{TOOL, write};
 use sframe_record::{
     Events, Finding, ForecastTotal, Origin, Owner, PackageForecasts, Pages, ReadingTotal, Record,
-    Severity, Summary, Wrong, catalogue, with_ruling,
+    Severity, SourceLine, Summary, Wrong, catalogue, with_ruling,
 };
 use sframe_validator::rules;
 
@@ -235,6 +236,8 @@ struct SarifResult {
     level: &'static str,
     message: Message,
     locations: [Location; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    related_locations: Option<[Location; 1]>,
     partial_fingerprints: Fingerprints,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suppressions: Vec<Suppression>,
@@ -263,12 +266,19 @@ impl SarifResult {
         let ruling = finding.ruling(record.table);
         let difference = finding.difference.as_ref();
         let wrong = difference.and_then(|of| of.ruling.as_ref()).map(|ruling| ruling.wrong);
+        let mut location = Location::of(record, finding);
+        let mut related = finding.source.as_ref().map(Location::of_source);
+        if let Some(source) = related.as_mut().filter(|_| finding.is_for_author()) {
+            core::mem::swap(&mut location, source);
+            core::mem::swap(&mut location.logical_locations, &mut source.logical_locations);
+        }
         SarifResult {
             rule_id: finding.rule.to_string(),
             rule_index: Some(index).filter(|index| *index != usize::MAX),
             level: level(finding.severity),
             message: Message { text: with_ruling(&message, ruling.as_deref()) },
-            locations: [Location::of(record, finding)],
+            locations: [location],
+            related_locations: related.map(|related| [related]),
             partial_fingerprints: Fingerprints { identity: identity.to_string() },
             suppressions: suppressed
                 .map(|reason| Suppression { kind: "external", justification: reason.to_owned() })
@@ -332,14 +342,23 @@ impl Location {
         }
     }
 
+    fn of_source(source: &SourceLine<'_>) -> Location {
+        Location {
+            physical_location: PhysicalLocation {
+                artifact_location: ArtifactLocation { uri: uri(source.file.as_str().as_bytes()) },
+                region: Some(Region::Line { start_line: source.line }),
+            },
+            logical_locations: Vec::new(),
+        }
+    }
+
     fn of(record: &Record<'_>, finding: &Finding<'_>) -> Location {
         // Offsets are those in a member of an archive or package, not in the file that contains it.
         let is_whole_file = record.inside.is_none() && record.member.is_none();
         let blamed = finding.context.iter().filter(|part| part.blamed);
         let bytes = blamed.map(|part| part.bytes.len() as u64 / 2).fold(0, u64::saturating_add);
-        let region = finding.file_offset.filter(|_| is_whole_file).map(|byte_offset| Region {
-            byte_offset,
-            byte_length: Some(bytes).filter(|bytes| *bytes > 0),
+        let region = finding.file_offset.filter(|_| is_whole_file).map(|byte_offset| {
+            Region::Bytes { byte_offset, byte_length: Some(bytes).filter(|bytes| *bytes > 0) }
         });
         let mut location = Location::of_file(record);
         location.physical_location.region = region;
@@ -362,11 +381,16 @@ struct ArtifactLocation {
 }
 
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Region {
-    byte_offset: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    byte_length: Option<u64>,
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum Region {
+    Bytes {
+        byte_offset: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        byte_length: Option<u64>,
+    },
+    Line {
+        start_line: u32,
+    },
 }
 
 #[derive(Debug, Serialize)]

@@ -119,4 +119,6 @@ pub(in crate::cli) enum Format {
     Junit,
     /// Markdown, for the summary page of a CI job
     Markdown,
+    /// Commands of GitHub Actions, which show findings beside the lines of a change
+    Github,
 }
