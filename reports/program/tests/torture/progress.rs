@@ -27,12 +27,13 @@ fn shown(name: &str, more: &str) -> Option<String> {
 fn a_terminal_shows_the_progress() {
     let Some(text) = shown("reader-with-progress", "") else { return };
     let cases = crate::cases(&crate::report(&["--reader", "true"]).1).len();
-    assert!(text.contains(&format!(" of {cases} cases, 0:0")), "{text}");
-    assert!(text.contains(" left: sh /"), "{text}");
+    assert!(text.contains(&format!(" of {cases}, ")), "{text}");
+    // The name is cut in the middle.
+    assert!(text.contains(" left sh /") && text.contains("-progress/reader "), "{text}");
 }
 
 #[test]
 fn quiet_shows_nothing() {
     let Some(text) = shown("reader-without-progress", "--quiet") else { return };
-    assert!(!text.contains("cases, "), "{text}");
+    assert!(!text.contains(" of "), "{text}");
 }

@@ -23,7 +23,9 @@ const SHOWN: Duration = Duration::from_millis(100);
 const ENDLESS: &str = "{spinner} {wide_msg}";
 pub(super) const FINITE: &str = "[{bar:20}] {human_pos} of {human_len}{left} {wide_msg}";
 /// The columns of such a line without the name at its end.
-const OTHERS: usize = 70;
+const OTHERS: usize = 52;
+/// The columns of a terminal that does not say how many it has, as indicatif assumes.
+const COLUMNS: usize = 80;
 
 /// The maximum number of bytes of an unfinished line that wait for its end.
 const REST: usize = 1 << 16;
@@ -70,7 +72,7 @@ pub struct Progress {
 /// The text with the name after it. The name is cut in the middle where the terminal has no room for it: its end says more than what
 /// is before that.
 pub(super) fn with_name(text: &str, name: &str) -> String {
-    let columns = terminal_size_of(io::stderr()).map_or(usize::MAX, |(width, _)| width.0.into());
+    let columns = terminal_size_of(io::stderr()).map_or(COLUMNS, |(width, _)| width.0.into());
     let room = columns.saturating_sub(OTHERS).max(16);
     match (text.is_empty(), name.is_empty()) {
         (_, true) => text.to_owned(),
