@@ -82,7 +82,7 @@ fn show(records: &[Record<'_>]) {
     let text = written(|out| render(JsonLines::new(out), records));
     text.lines().for_each(json);
     json(&written(|out| render(Sarif::new(out, true, Root::default(), None), records)));
-    lines(&written(|out| render(Github::new(out), records)));
+    commands(&written(|out| render(Github::new(out), records)));
     xml(&written(|out| render(Junit::new(out), records)));
     markup(&written(|out| render(Markdown::new(out, None), records)));
     html(&written(|out| render(Html::new(out, Report::default()), records)));
@@ -131,6 +131,18 @@ fn written(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
     let mut out = Vec::new();
     write(&mut out).expect("writing to memory");
     String::from_utf8(out).expect("text")
+}
+
+/// Checks that a text has no other commands to GitHub than those of findings, whose names add no property.
+fn commands(text: &str) {
+    harmless(text);
+    for command in text.lines().filter_map(|line| line.strip_prefix("::")) {
+        let (kind, rest) = command.split_once(' ').expect("properties");
+        let (properties, _) = rest.split_once("::").expect("a message");
+        let is_own = |of: &str| ["file=", "line=", "title="].iter().any(|it| of.starts_with(it));
+        let is_known = matches!(kind, "error" | "warning");
+        assert!(is_known && properties.split(',').all(is_own), "{text}");
+    }
 }
 
 /// Checks that a text has no characters that a terminal interprets, except line ends and the program's styles, and that no
