@@ -186,7 +186,7 @@ fn packages(summary: &Summary<'_>) -> Option<Figures> {
         Figures {
             id: "forecast-packages",
             title: format!("What SFrame would cost {}", packages.subject(PACKAGES)),
-            about: "Bytes of each encoding, and their share of the bytes of .eh_frame and .eh_frame_hdr. The bars show the bytes of the first one. JSON has every figure of each package.",
+            about: "Bytes of each encoding, and their share of the bytes of .eh_frame and .eh_frame_hdr. The bars show the bytes of the first encoding. JSON has every figure of each package.",
             table: fitting(packages.table(PACKAGES)),
             bars: costs.iter().map(|bytes| thousandths(*bytes, most)).collect(),
         }

@@ -46,30 +46,27 @@ pub(super) fn labels<'e>(
         Some(*count)
     });
     let certain: Vec<usize> = certain.collect();
-    let mut joined = vec![0_isize; starts.len().saturating_add(1)];
+    // Where ranges of joined starts begin and end: each has the starts after its first one.
+    let mut changes: BTreeMap<usize, isize> = BTreeMap::new();
+    let mut change = |after: usize, by: isize| {
+        let depth = changes.entry(after.saturating_add(1)).or_default();
+        *depth = depth.saturating_add(by);
+    };
     for (function, crossings) in crossings((region, machine), (starts, known), decoder) {
         let reached = Reached::from(region, starts, function, decoder);
         for Crossing { between: (first, last), condition } in crossings {
-            if certain.get(first) != certain.get(last) || !reached.meets(&condition) {
-                continue;
+            if certain.get(first) == certain.get(last) && reached.meets(&condition) {
+                change(first, 1);
+                change(last, -1);
             }
-            joined
-                .iter_mut()
-                .skip(first.saturating_add(1))
-                .take(1)
-                .for_each(|count| *count = count.saturating_add(1));
-            joined
-                .iter_mut()
-                .skip(last.saturating_add(1))
-                .take(1)
-                .for_each(|count| *count = count.saturating_sub(1));
         }
     }
-    let joined = joined.iter().scan(0_isize, |depth, change| {
-        *depth = depth.saturating_add(*change);
-        Some(*depth > 0)
-    });
-    starts.iter().zip(joined).filter_map(|(start, is_joined)| is_joined.then_some(*start)).collect()
+    let mut depth = 0_isize;
+    let is_joined = |(number, start): (usize, &u64)| {
+        depth = depth.saturating_add(changes.get(&number).copied().unwrap_or_default());
+        (depth > 0).then_some(*start)
+    };
+    starts.iter().enumerate().filter_map(is_joined).collect()
 }
 
 /// The crossings of reached code, by the number of the start before the code that has to be reached.

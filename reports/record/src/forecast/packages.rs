@@ -23,12 +23,7 @@ impl PackageForecasts<'_> {
     /// encoding with its bytes and their share of the former.
     #[must_use]
     pub fn table(&self, listed: usize) -> Table {
-        let mut encodings: Vec<&Text<'_>> = Vec::new();
-        for section in self.packages.iter().flat_map(|of| of.total.forecast.known()) {
-            if !encodings.contains(&&section.encoding) {
-                encodings.push(&section.encoding);
-            }
-        }
+        let encodings = self.encodings();
         let line = |of: &&PackageSum<'_, ForecastTotal<'_>>| {
             let mut cells = vec![grouped(of.total.forecast.sizes.eh_frames())];
             cells.extend(encodings.iter().map(|name| of.cell(name)));
@@ -39,14 +34,27 @@ impl PackageForecasts<'_> {
         Table { columns, lines: self.by_size(listed).iter().map(line).collect() }
     }
 
-    /// The bytes of SFrame for the packages of that table, in the first encoding that is known for each; 0 if none is.
+    /// The bytes of SFrame for the packages of that table in its first encoding; 0 where they are not known.
     #[must_use]
     pub fn costs(&self, listed: usize) -> Vec<u64> {
+        let encodings = self.encodings();
         let cost = |of: &&PackageSum<'_, ForecastTotal<'_>>| {
-            let first = of.total.forecast.known().next();
-            first.map_or(0, |section| section.bytes)
+            let mut known = of.total.forecast.known();
+            let section = known.find(|section| Some(&&section.encoding) == encodings.first());
+            section.map_or(0, |section| section.bytes)
         };
         self.by_size(listed).iter().map(cost).collect()
+    }
+
+    /// The encodings that are known for a package, in the order of the packages.
+    fn encodings(&self) -> Vec<&Text<'_>> {
+        let mut encodings = Vec::new();
+        for section in self.packages.iter().flat_map(|of| of.total.forecast.known()) {
+            if !encodings.contains(&&section.encoding) {
+                encodings.push(&section.encoding);
+            }
+        }
+        encodings
     }
 
     /// The packages with the most CFI, at most `listed`.
