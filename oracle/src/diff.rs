@@ -1,8 +1,8 @@
-//! Compares SFrame with SFrame: sections from two assemblers, two builds, or two versions.
+//! Compares what two files say about their frames: output of two assemblers, compilers or linkers, two builds, or two versions.
 //!
-//! [`diff`] merges the rows of two [`Set`]s of sections, either PC by PC, if the code has the same addresses, or
-//! function by function, paired by their symbols ([`Matching`]). Both are read as an unwinder reads them, with the same
-//! [`sweep`].
+//! [`diff`] merges the rows of two [`Set`]s, either PC by PC, if the code has the same addresses, or function by
+//! function, paired by their symbols ([`Matching`]). The rows are those of SFrame, of call frame information, or what
+//! the machine code proves ([`Source`]). They are read as an unwinder reads them, with the same [`sweep`].
 //!
 //! ```
 //! use sframe_oracle::diff::{Change, Matching, Set, diff};
@@ -17,26 +17,28 @@
 //! }
 //! ```
 
+mod list;
 mod pair;
+mod source;
 
 use core::ops::ControlFlow;
 
-use sframe_validator::Section;
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::text::Text;
 use sframe_validator::unwind::{CodeAddress, Row};
 
-use crate::compare::{Fields, Observer, Side, Verdict, judge, sweep};
-use crate::witness::{
-    Budgets, Current, Evidence, Places, Says, SframeFunction, SframeWitness, Statement, Witness,
-};
+use crate::compare::{Fields, Observer, Verdict, judge, sweep};
+use crate::witness::{Says, Statement, Witness};
 use pair::{Group, by_address, by_symbol};
+use source::{AnyWitness, Memory};
 
-/// The SFrame sections of a file.
+pub use source::{Function, Source};
+
+/// What a file says about its frames.
 #[derive(Clone, Copy, Debug)]
 pub struct Set<'s> {
-    /// The sections.
-    pub sections: &'s [Section<'s>],
+    /// Where its rows come from.
+    pub source: Source<'s>,
     /// The file; its size bounds the work on repeated blocks.
     pub elf: &'s Elf<'s>,
     /// The file's symbols, for [`Matching::Symbol`].
@@ -96,11 +98,11 @@ pub struct Range<'s> {
     pub change: Change,
     /// The functions that were matched: those that contain the range or, if the range is after the end of the shorter one, both of
     /// them.
-    pub functions: [Option<SframeFunction>; 2],
+    pub functions: [Option<Function>; 2],
     /// The first set's statement; with the frame if both sets have one.
-    pub first: Option<Statement<SframeFunction>>,
+    pub first: Option<Statement<Function>>,
     /// The second set's statement; with the frame if both sets have one.
-    pub second: Option<Statement<SframeFunction>>,
+    pub second: Option<Statement<Function>>,
 }
 
 /// The sums of a comparison.
@@ -142,53 +144,28 @@ pub fn diff<'s>(
     matching: Matching,
     mut sink: impl FnMut(&Range<'s>),
 ) -> Totals {
-    let (a, b) = (Places::of(first.sections), Places::of(second.sections));
-    let mut totals = Totals {
-        unplaced: a.unplaced.count().saturating_add(b.unplaced.count()),
-        ..Totals::default()
-    };
+    let ((a, a_unplaced), (b, b_unplaced)) = (first.source.functions(), second.source.functions());
+    let unplaced = a_unplaced.saturating_add(b_unplaced);
+    let mut totals = Totals { unplaced, ..Totals::default() };
     let groups = match matching {
-        Matching::Address => by_address(&a.functions, &b.functions),
-        Matching::Symbol => by_symbol(&a.functions, &b.functions, first, second, &mut totals),
+        Matching::Address => by_address(&a, &b),
+        Matching::Symbol => by_symbol(&a, &b, first, second, &mut totals),
     };
-    let mut budgets = (first.budgets(), second.budgets());
+    let mut memory = (Memory::of(first), Memory::of(second));
     for group in groups {
         totals.count(&group);
-        let mut witnesses = (
-            first.witness(
-                group.first,
-                group.origin(group.first, group.bases.first),
-                &mut budgets.0,
-            ),
-            second.witness(
-                group.second,
-                group.origin(group.second, group.bases.second),
-                &mut budgets.1,
-            ),
+        let origins = (
+            group.origin(group.first, group.bases.first),
+            group.origin(group.second, group.bases.second),
         );
+        let mut witnesses =
+            (memory.0.witness(group.first, origins.0), memory.1.witness(group.second, origins.1));
         let mut differences =
             Differences { group: &group, totals: &mut totals, pending: None, sink: &mut sink };
         sweep(&[group.code()], &mut witnesses.0, &mut witnesses.1, &mut differences);
         differences.flush();
     }
     totals
-}
-
-impl<'s> Set<'s> {
-    fn budgets(&self) -> Budgets {
-        Budgets::new(self.sections, self.elf.data().len() as u64)
-    }
-
-    /// Some of the set's functions as a witness whose places are relative to `origin`.
-    fn witness<'w>(
-        &'w self,
-        functions: &'w [SframeFunction],
-        origin: CodeAddress,
-        budgets: &'w mut Budgets,
-    ) -> SframeWitness<'w, impl FnMut(&Current<'w>, CodeAddress, &Row) -> Evidence + use<'w>> {
-        let evidence = |_: &Current<'w>, _, _: &Row| Evidence::NONE;
-        SframeWitness::new(self.sections, functions, origin, None, budgets, evidence)
-    }
 }
 
 impl Totals {
@@ -247,25 +224,21 @@ impl<'s, F: FnMut(&Range<'s>)> Differences<'_, '_, 's, F> {
     }
 }
 
-impl<'a, 'b, 's, F, E, G> Observer<SframeWitness<'a, E>, SframeWitness<'b, G>>
+impl<'a, 'b, 's, F: FnMut(&Range<'s>)> Observer<AnyWitness<'a, 's>, AnyWitness<'b, 's>>
     for Differences<'_, '_, 's, F>
-where
-    F: FnMut(&Range<'s>),
-    E: FnMut(&Current<'a>, CodeAddress, &Row) -> Evidence,
-    G: FnMut(&Current<'b>, CodeAddress, &Row) -> Evidence,
 {
     fn piece(
         &mut self,
         place: CodeAddress,
         end: u64,
-        first: &mut SframeWitness<'a, E>,
-        second: &mut SframeWitness<'b, G>,
+        first: &mut AnyWitness<'a, 's>,
+        second: &mut AnyWitness<'b, 's>,
     ) -> ControlFlow<()> {
         let (a, b) = (first.says(), second.says());
         if !a.anything() && !b.anything() {
             return ControlFlow::Continue(());
         }
-        let change = change((first.current(), &a), (second.current(), &b));
+        let change = change((first, &a), (second, &b));
         self.totals.add(change, end - place.address);
         if let Some(change) = change {
             // If the other set describes nothing here, this one's rows do not matter.
@@ -292,10 +265,7 @@ where
 }
 
 /// A set's statement about a range, with or without its frame.
-fn statement(
-    says: &Says<'_, SframeFunction, Row>,
-    with_frame: bool,
-) -> Option<Statement<SframeFunction>> {
+fn statement(says: &Says<'_, Function, Row>, with_frame: bool) -> Option<Statement<Function>> {
     match says {
         Says::Nothing | Says::NoRows(_) => None,
         Says::Unread(function) | Says::Unreadable(function) => {
@@ -310,24 +280,19 @@ fn statement(
 
 /// The change in a range that at least one set describes; `None` if they agree.
 fn change(
-    (first, a): (Option<&Current<'_>>, &Says<'_, SframeFunction, Row>),
-    (second, b): (Option<&Current<'_>>, &Says<'_, SframeFunction, Row>),
+    (first, a): (&AnyWitness<'_, '_>, &Says<'_, Function, Row>),
+    (second, b): (&AnyWitness<'_, '_>, &Says<'_, Function, Row>),
 ) -> Option<Change> {
     match (a.anything(), b.anything()) {
         (true, false) => return Some(Change::OnlyFirst),
         (false, true) => return Some(Change::OnlySecond),
         _ => {}
     }
-    let (Says::Row(_, a), Says::Row(_, b), Some(first), Some(second)) = (a, b, first, second)
-    else {
-        return Some(Change::Undecided);
-    };
-    if first.abi != second.abi {
-        return Some(Change::Undecided);
-    }
-    let a = Side { frame: &a.frame, marks: first.marks, version: Some(first.version) };
-    let b = Side { frame: &b.frame, marks: second.marks, version: Some(second.version) };
-    match judge(a, b, first.abi).verdict {
+    let (Says::Row(_, a), Says::Row(_, b)) = (a, b) else { return Some(Change::Undecided) };
+    let abi = first.abi().filter(|abi| second.abi() == Some(*abi));
+    let sides = first.side(&a.frame).zip(second.side(&b.frame));
+    let (Some(abi), Some((a, b))) = (abi, sides) else { return Some(Change::Undecided) };
+    match judge(a, b, abi).verdict {
         Verdict::Equal => None,
         Verdict::Limited(fields) => Some(Change::Limited(fields)),
         Verdict::Different(fields) => Some(Change::Different(fields)),

@@ -17,6 +17,7 @@ use core::fmt;
 use sframe_validator::unwind::{CodeAddress, Frame};
 
 pub(crate) use cfi::{CfiWitness, Found, Lookup};
+pub(crate) use cursor::Cursor;
 pub use sframe::SframeFunction;
 pub(crate) use sframe::{Budgets, Current, Evidence, Places, SframeWitness, hidden};
 

@@ -8,7 +8,7 @@
 
 use sframe_corpus::tools;
 use sframe_oracle::compare::Fields;
-use sframe_oracle::diff::{Change, Matching, Set, Totals, diff};
+use sframe_oracle::diff::{Change, Matching, Set, Source, Totals, diff};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable, SymbolTable};
 use sframe_validator::{Placement, Section};
 
@@ -38,7 +38,7 @@ fn with_set_of(data: &[u8], use_set: &mut dyn FnMut(&Set<'_>)) {
             Section::parse(elf.section_data(header).expect("bytes"), placement).expect("sound")
         })
         .collect();
-    use_set(&Set { sections: &sections, elf: &elf, symbols: &symbols });
+    use_set(&Set { source: Source::Sframe(&sections), elf: &elf, symbols: &symbols });
 }
 
 fn compared(first: &str, second: &str, matching: Matching) -> (Vec<Found>, Totals) {

@@ -18,7 +18,7 @@ use sframe_oracle::cfi::Cfi;
 use sframe_oracle::code::amd64_instruction_length;
 use sframe_oracle::compare::{CfiConfirms, Sums, compare};
 use sframe_oracle::debug_file;
-use sframe_oracle::diff::{Change, Matching, Set, diff};
+use sframe_oracle::diff::{Change, Matching, Set, Source, diff};
 use sframe_policy::{Judge, Policy};
 use sframe_record::{FileName, Record, Status};
 use sframe_render::report::{JsonLines, Renderer, Text, TextOptions};
@@ -163,7 +163,7 @@ fn predicted(elf: &Elf<'_>, cfi: &[Cfi<'_>]) {
 /// Checks that a file does not differ from itself.
 fn same_as_itself(elf: &Elf<'_>, sections: &[Section<'_>]) {
     let symbols = SymbolTable::load(elf).unwrap_or_default();
-    let set = Set { sections, elf, symbols: &symbols };
+    let set = Set { source: Source::Sframe(sections), elf, symbols: &symbols };
     for matching in [Matching::Address, Matching::Symbol] {
         let mut undecided = 0_u128;
         let totals = diff(&set, &set, matching, |range| {

@@ -6,8 +6,8 @@ use sframe_validator::elf::{ElfKind, ElfSection, Symbol};
 use sframe_validator::text::Text;
 use sframe_validator::unwind::CodeAddress;
 
-use super::{Bases, Set, Totals};
-use crate::witness::{CodeRange, SframeFunction};
+use super::{Bases, Function, Set, Totals};
+use crate::witness::CodeRange;
 
 /// Functions that belong together and are adjacent in each set.
 #[derive(Clone, Copy, Debug)]
@@ -16,13 +16,13 @@ pub(super) struct Group<'p, 's> {
     pub(super) name: Text<'s>,
     /// The base addresses of PCs in each file.
     pub(super) bases: Bases,
-    pub(super) first: &'p [SframeFunction],
-    pub(super) second: &'p [SframeFunction],
+    pub(super) first: &'p [Function],
+    pub(super) second: &'p [Function],
 }
 
 impl Group<'_, '_> {
     /// The function of each set, if neither has more than one.
-    pub(super) const fn functions(&self) -> [Option<SframeFunction>; 2] {
+    pub(super) const fn functions(&self) -> [Option<Function>; 2] {
         match (self.first, self.second) {
             ([first], [second]) => [Some(*first), Some(*second)],
             ([first], []) => [Some(*first), None],
@@ -33,7 +33,7 @@ impl Group<'_, '_> {
 
     /// The origin of the places of one set's functions. If they were paired by name, it is in their own section,
     /// because section numbers differ between files.
-    pub(super) fn origin(&self, functions: &[SframeFunction], base: u64) -> CodeAddress {
+    pub(super) fn origin(&self, functions: &[Function], base: u64) -> CodeAddress {
         let section = match functions.first() {
             Some(function) if !self.name.is_empty() => function.start.section,
             _ => 0,
@@ -51,8 +51,8 @@ impl Group<'_, '_> {
 
 /// Groups functions whose code overlaps, directly or through others.
 pub(super) fn by_address<'p, 's>(
-    first: &'p [SframeFunction],
-    second: &'p [SframeFunction],
+    first: &'p [Function],
+    second: &'p [Function],
 ) -> Vec<Group<'p, 's>> {
     let mut groups = Vec::with_capacity(first.len().max(second.len()));
     let (mut a, mut b) = (first, second);
@@ -60,7 +60,7 @@ pub(super) fn by_address<'p, 's>(
         let next = [a.first(), b.first()].into_iter().flatten().min_by_key(|place| place.start);
         let Some(next) = next else { return groups };
         let mut end = end_of(next);
-        let inside = |place: &SframeFunction, end: CodeAddress| {
+        let inside = |place: &Function, end: CodeAddress| {
             // At the very last address, even the first function ends where it starts.
             place.start == next.start || place.start < end
         };
@@ -88,9 +88,8 @@ pub(super) fn by_address<'p, 's>(
 }
 
 /// The end of the function, exclusive.
-fn end_of(place: &SframeFunction) -> CodeAddress {
-    let address = place.start.address.saturating_add(place.size.into());
-    CodeAddress { section: place.start.section, address }
+fn end_of(place: &Function) -> CodeAddress {
+    CodeAddress { section: place.start.section, address: place.end() }
 }
 
 /// The maximum number of names of a function that are looked at. glibc's have up to a dozen.
@@ -98,8 +97,8 @@ const MOST_NAMES: usize = 64;
 
 /// Groups functions that have a symbol in common, then the stubs of sections with the same name.
 pub(super) fn by_symbol<'p, 's>(
-    first: &'p [SframeFunction],
-    second: &'p [SframeFunction],
+    first: &'p [Function],
+    second: &'p [Function],
     first_set: &Set<'s>,
     second_set: &Set<'s>,
     totals: &mut Totals,
@@ -137,7 +136,7 @@ pub(super) fn by_symbol<'p, 's>(
 /// The functions of a set by what is known of their names.
 struct Named<'p, 's, 't> {
     /// Those with symbols, in the order of addresses.
-    functions: Vec<(&'p SframeFunction, &'t [Symbol<'s>])>,
+    functions: Vec<(&'p Function, &'t [Symbol<'s>])>,
     /// The names of the sections that contain the linker's stubs.
     stubs: Vec<Text<'s>>,
     /// The number of the others.
@@ -145,7 +144,7 @@ struct Named<'p, 's, 't> {
 }
 
 impl<'p, 's, 't> Named<'p, 's, 't> {
-    fn all(places: &'p [SframeFunction], set: &Set<'s>) -> Named<'p, 's, 't>
+    fn all(places: &'p [Function], set: &Set<'s>) -> Named<'p, 's, 't>
     where
         's: 't,
     {
@@ -208,11 +207,11 @@ fn names<'t, 's>(symbols: &'t [Symbol<'s>], place: CodeAddress) -> &'t [Symbol<'
 
 fn pair<'p, 's>(
     name: Text<'s>,
-    first: Option<&'p SframeFunction>,
-    second: Option<&'p SframeFunction>,
+    first: Option<&'p Function>,
+    second: Option<&'p Function>,
 ) -> Group<'p, 's> {
-    let start = |place: Option<&SframeFunction>| place.map_or(0, |place| place.start.address);
-    let slice = |place: Option<&'p SframeFunction>| place.map_or(&[][..], std::slice::from_ref);
+    let start = |place: Option<&Function>| place.map_or(0, |place| place.start.address);
+    let slice = |place: Option<&'p Function>| place.map_or(&[][..], std::slice::from_ref);
     Group {
         name,
         bases: Bases { first: start(first), second: start(second) },
@@ -222,11 +221,7 @@ fn pair<'p, 's>(
 }
 
 /// The functions in the section of stubs with this name, and its address.
-fn of_stubs<'p>(
-    places: &'p [SframeFunction],
-    set: &Set<'_>,
-    name: Text<'_>,
-) -> (&'p [SframeFunction], u64) {
+fn of_stubs<'p>(places: &'p [Function], set: &Set<'_>, name: Text<'_>) -> (&'p [Function], u64) {
     let Some(section) = stubs(set).find(|section| section.name == name) else { return (&[], 0) };
     let (start, end) = (section.address, section.address.saturating_add(section.size));
     let from = places.partition_point(|place| place.start.address < start);
@@ -243,13 +238,13 @@ fn stubs<'r, 's>(set: &Set<'s>) -> impl Iterator<Item = &'s ElfSection<'s>> + us
 mod tests {
     use super::*;
 
-    fn place(index: u32, address: u64, size: u32) -> SframeFunction {
-        SframeFunction { start: CodeAddress { section: 0, address }, size, section: 0, index }
+    fn place(index: u32, address: u64, size: u64) -> Function {
+        Function { start: CodeAddress { section: 0, address }, size, section: 0, index }
     }
 
     /// The groups, as the functions' numbers.
-    fn groups(first: &[SframeFunction], second: &[SframeFunction]) -> Vec<(Vec<u32>, Vec<u32>)> {
-        let numbers = |places: &[SframeFunction]| places.iter().map(|place| place.index).collect();
+    fn groups(first: &[Function], second: &[Function]) -> Vec<(Vec<u32>, Vec<u32>)> {
+        let numbers = |places: &[Function]| places.iter().map(|place| place.index).collect();
         let groups = by_address(first, second);
         groups.iter().map(|group| (numbers(group.first), numbers(group.second))).collect()
     }

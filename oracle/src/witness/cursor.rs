@@ -4,7 +4,7 @@ use sframe_validator::unwind::CodeAddress;
 
 /// Finds the function that an unwinder would use at a place, for ascending places.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cursor {
+pub(crate) struct Cursor {
     /// The number of the next function.
     next: usize,
     /// The section of the current function.
@@ -22,7 +22,7 @@ impl Cursor {
 
     /// The place where the current function ends or the next one starts, if `place` is before it.
     #[inline(always)]
-    pub(super) fn limit_at(&self, place: CodeAddress) -> Option<u64> {
+    pub(crate) fn limit_at(&self, place: CodeAddress) -> Option<u64> {
         (place.section == self.section && place.address < self.limit).then_some(self.limit)
     }
 
@@ -35,7 +35,7 @@ impl Cursor {
     /// Moves to the function that contains `place`, and returns its number. If there is none, returns as an error the
     /// address up to which there is none. `nth` returns the start and size of each function in the list.
     #[inline]
-    pub(super) fn enter(
+    pub(crate) fn enter(
         &mut self,
         place: CodeAddress,
         nth: impl Fn(usize) -> Option<(CodeAddress, u64)>,
@@ -70,7 +70,7 @@ impl Cursor {
 
     /// The end of the current function.
     #[inline]
-    pub(super) const fn limit(&self) -> u64 {
+    pub(crate) const fn limit(&self) -> u64 {
         self.limit
     }
 }

@@ -1,5 +1,5 @@
-//! Compares the SFrame sections of two files, such as the output of two assemblers for the same source, the builds of
-//! two days, or version 2 and version 3.
+//! Compares what two files say about their frames, such as the output of two assemblers, compilers or linkers for the
+//! same source, the builds of two days, or version 2 and version 3 of SFrame.
 
 mod changes;
 mod file;
@@ -12,8 +12,9 @@ pub use text::Text;
 
 use std::path::{Path, PathBuf};
 
-use sframe_oracle::diff::{Change, Matching, Totals, diff};
-use sframe_oracle::witness::SframeFunction;
+use sframe_oracle::cfi::{Cfi, CfiSource};
+use sframe_oracle::code::Program;
+use sframe_oracle::diff::{Change, Function, Matching, Set, Source, Totals, diff};
 use sframe_validator::finding::Keep;
 use sframe_validator::{Abi, Section, Version};
 
@@ -25,10 +26,23 @@ use sframe_scan::describe::Tables;
 /// The options of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct DiffOptions {
+    /// The rows that are compared. `None` compares SFrame if both files have it, and call frame information if neither has.
+    pub from: Option<RowsFrom>,
     /// How code is matched. `None` matches by address if both files have code at the same addresses, else by symbol.
     pub matching: Option<Matching>,
     /// The number of differing functions to keep; all of them are counted.
     pub keep: Keep,
+}
+
+/// Where the rows that are compared come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowsFrom {
+    /// SFrame sections.
+    Sframe,
+    /// Call frame information.
+    Cfi,
+    /// The machine code, as far as it proves them.
+    Code,
 }
 
 /// The result of a comparison.
@@ -38,6 +52,8 @@ pub struct Report {
     pub first: ComparedFile,
     /// The second file.
     pub second: ComparedFile,
+    /// Where the rows come from.
+    pub from: RowsFrom,
     /// How code was matched.
     pub matching: Matching,
     /// Bytes and functions.
@@ -53,27 +69,56 @@ pub struct Report {
 pub struct ComparedFile {
     /// Its path.
     pub path: PathBuf,
-    /// Its sections.
-    pub sections: Vec<SectionInShort>,
+    /// What was compared.
+    pub sources: Vec<SourceInShort>,
 }
 
-/// A summary of a section.
+/// A summary of a section, or of a file's machine code.
 #[derive(Clone, Copy, Debug)]
-pub struct SectionInShort {
-    /// The version.
-    pub version: Version,
+pub struct SourceInShort {
+    /// What it is.
+    pub kind: SourceKind,
     /// The machine, if it is known.
     pub abi: Option<Abi>,
     /// The number of functions.
-    pub functions: u32,
+    pub functions: u64,
 }
 
-impl SectionInShort {
-    fn of(section: &Section<'_>) -> SectionInShort {
-        SectionInShort {
-            version: section.header().version,
+/// What rows were read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceKind {
+    /// An SFrame section of this version.
+    Sframe(Version),
+    /// A section of call frame information with this name.
+    Cfi(&'static str),
+    /// The machine code.
+    Code,
+}
+
+impl SourceInShort {
+    fn all_of(source: Source<'_>, abi: Option<Abi>) -> Vec<SourceInShort> {
+        match source {
+            Source::Sframe(sections) => sections.iter().map(SourceInShort::of_section).collect(),
+            Source::Cfi(cfi) => {
+                let of = |cfi: &Cfi<'_>| SourceInShort {
+                    kind: SourceKind::Cfi(cfi.name()),
+                    abi,
+                    functions: cfi.len() as u64,
+                };
+                cfi.iter().filter(|cfi| !cfi.is_empty()).map(of).collect()
+            }
+            Source::Code(program) => {
+                let functions = program.functions().len() as u64;
+                vec![SourceInShort { kind: SourceKind::Code, abi, functions }]
+            }
+        }
+    }
+
+    fn of_section(section: &Section<'_>) -> SourceInShort {
+        SourceInShort {
+            kind: SourceKind::Sframe(section.header().version),
             abi: section.abi().ok(),
-            functions: section.entry_count(),
+            functions: section.entry_count().into(),
         }
     }
 }
@@ -98,8 +143,8 @@ pub struct FunctionChange {
 /// The place of a function in one file.
 #[derive(Clone, Debug)]
 pub struct FunctionPlace {
-    /// The function according to the sections.
-    pub function: SframeFunction,
+    /// The function.
+    pub function: Function,
     /// In relocatable objects, the name of the code section that the start is relative to.
     pub code_section: Option<String>,
 }
@@ -113,10 +158,12 @@ impl Report {
 
     /// Whether something could not be compared.
     #[must_use]
-    pub const fn is_incomplete(&self) -> bool {
+    pub fn is_incomplete(&self) -> bool {
         let totals = &self.totals;
         let unnamed = totals.unnamed_first + totals.unnamed_second;
-        totals.undecided + unnamed + totals.unplaced > 0
+        // Padding proves nothing, so there is always something of that kind in machine code.
+        let undecided = if self.from == RowsFrom::Code { 0 } else { totals.undecided };
+        undecided + unnamed + totals.unplaced > 0
     }
 }
 
@@ -129,35 +176,80 @@ pub struct Error {
     pub why: String,
 }
 
-/// Compares the sections of two ELF files, given as their names and bytes.
+/// Compares two ELF files, given as their names and bytes.
 fn diff_files(
     (first, first_data): (&Path, &[u8]),
     (second, second_data): (&Path, &[u8]),
     options: &DiffOptions,
 ) -> Result<Report, Error> {
-    let of = |path: &Path, why| Error { path: path.to_owned(), why };
-    let first_file = File::load(first_data).map_err(|why| of(first, why))?;
-    let second_file = File::load(second_data).map_err(|why| of(second, why))?;
-    let first_sections = first_file.sections().map_err(|why| of(first, why))?;
-    let second_sections = second_file.sections().map_err(|why| of(second, why))?;
-    let matching = options.matching.unwrap_or_else(|| match first_file.same_code(&second_file) {
+    let in_first = |why| Error { path: first.to_owned(), why };
+    let in_second = |why| Error { path: second.to_owned(), why };
+    let a = File::load(first_data).map_err(in_first)?;
+    let b = File::load(second_data).map_err(in_second)?;
+    let from = match (options.from, a.has_sframe(), b.has_sframe()) {
+        (Some(from), ..) => from,
+        (None, true, true) => RowsFrom::Sframe,
+        (None, false, false) => RowsFrom::Cfi,
+        (None, true, false) => return Err(in_second(ONE_SECTION.to_owned())),
+        (None, false, true) => return Err(in_first(ONE_SECTION.to_owned())),
+    };
+    let compare = |sources| compare((first, &a), (second, &b), sources, options);
+    if from == RowsFrom::Sframe {
+        let sections = (a.sections().map_err(in_first)?, b.sections().map_err(in_second)?);
+        return Ok(compare((Source::Sframe(&sections.0), Source::Sframe(&sections.1))));
+    }
+    let (a_cfi, b_cfi) = (CfiSource::of(&a.elf), CfiSource::of(&b.elf));
+    let load = |cfi| match from {
+        // Without call frame information, symbols say where functions start.
+        RowsFrom::Code => file::load_cfi(cfi).or_else(|_| Ok(Vec::new())),
+        _ => file::load_cfi(cfi),
+    };
+    let cfi = (load(&a_cfi).map_err(in_first)?, load(&b_cfi).map_err(in_second)?);
+    if from == RowsFrom::Cfi {
+        return Ok(compare((Source::Cfi(&cfi.0), Source::Cfi(&cfi.1))));
+    }
+    let program: (Program<'_>, Program<'_>) =
+        (a.program(&cfi.0).map_err(in_first)?, b.program(&cfi.1).map_err(in_second)?);
+    Ok(compare((Source::Code(&program.0), Source::Code(&program.1))))
+}
+
+const ONE_SECTION: &str = "no SFrame section, unlike the other file: `--from cfi` compares the call frame information of \
+     both, `--from code` what their code proves";
+
+/// Compares two files by rows of one kind.
+fn compare<'s>(
+    (first, a): (&Path, &'s File<'s>),
+    (second, b): (&Path, &'s File<'s>),
+    sources: (Source<'s>, Source<'s>),
+    options: &DiffOptions,
+) -> Report {
+    let matching = options.matching.unwrap_or_else(|| match a.same_code(b) {
         true => Matching::Address,
         false => Matching::Symbol,
     });
-    let sets = (first_file.set(&first_sections), second_file.set(&second_sections));
+    let sets = (
+        Set { source: sources.0, elf: &a.elf, symbols: &a.symbols },
+        Set { source: sources.1, elf: &b.elf, symbols: &b.symbols },
+    );
     let mut changes = Changes::new(&sets.0, &sets.1, options.keep);
     let totals = diff(&sets.0, &sets.1, matching, |range| changes.add(range));
     let (functions, more) = changes.finish();
-    let side = |path: &Path, sections: &[Section<'_>]| ComparedFile {
+    let side = |path: &Path, set: &Set<'_>| ComparedFile {
         path: path.to_owned(),
-        sections: sections.iter().map(SectionInShort::of).collect(),
+        sources: SourceInShort::all_of(set.source, set.elf.abi()),
     };
-    Ok(Report {
-        first: side(first, &first_sections),
-        second: side(second, &second_sections),
+    let from = match sources.0 {
+        Source::Sframe(_) => RowsFrom::Sframe,
+        Source::Cfi(_) => RowsFrom::Cfi,
+        Source::Code(_) => RowsFrom::Code,
+    };
+    Report {
+        first: side(first, &sets.0),
+        second: side(second, &sets.1),
+        from,
         matching,
         totals,
         functions,
         more,
-    })
+    }
 }

@@ -8,7 +8,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::with_section;
-use sframe_oracle::diff::{Change, Matching, Set, diff};
+use sframe_oracle::diff::{Change, Matching, Set, Source, diff};
 use sframe_synthesis::{Diagnosis, Place, Waste, WhatIf, diagnose, smallest_of, what_if};
 use sframe_validator::check::Checker;
 use sframe_validator::elf::{Elf, ElfKind, SHF_ALLOC, SHF_EXECINSTR, SymbolTable};
@@ -214,7 +214,11 @@ fn smallest_sections_say_the_same() {
                     assert!(count <= had.map_or(&0, |(_, had)| had), "{name}: {}", rule.name);
                 }
                 clean += 1;
-                let set = |sections| Set { sections, elf: &elf, symbols: &symbols };
+                let set = |sections| Set {
+                    source: Source::Sframe(sections),
+                    elf: &elf,
+                    symbols: &symbols,
+                };
                 let (a, b) = ([section], [*small]);
                 let sums = diff(&set(&a), &set(&b), Matching::Address, |range| {
                     // Version 1 does not record the size of repeated blocks, so neither section has a frame.

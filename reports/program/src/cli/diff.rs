@@ -6,17 +6,22 @@ use sframe_oracle::diff::Matching;
 use sframe_validator::finding::Keep;
 
 use super::args::DocumentFormat;
-use super::args::look::{DiffArgs, MatchBy};
+use super::args::look::{CompareRows, DiffArgs, MatchBy};
 use super::{Exit, complain, stdout, styled_stdout};
 use sframe_record::numbers::counted;
 use sframe_record::text::printable_path;
-use sframe_render::diff::{DiffOptions, Text, diff_inputs, json};
+use sframe_render::diff::{DiffOptions, RowsFrom, Text, diff_inputs, json};
 
 /// The number of differing functions that are shown without `--all`.
 const SHOWN: usize = 10;
 
 pub(super) fn run(args: &DiffArgs) -> io::Result<Exit> {
     let options = DiffOptions {
+        from: args.from.map(|from| match from {
+            CompareRows::Sframe => RowsFrom::Sframe,
+            CompareRows::Cfi => RowsFrom::Cfi,
+            CompareRows::Code => RowsFrom::Code,
+        }),
         matching: args.by.map(|by| match by {
             MatchBy::Pc => Matching::Address,
             MatchBy::Symbol => Matching::Symbol,

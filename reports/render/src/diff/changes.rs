@@ -1,7 +1,7 @@
 //! Collects the ranges that differ by function, with the tables and code of each function.
 
-use sframe_oracle::diff::{Change, Range, Set};
-use sframe_oracle::witness::SframeFunction;
+use sframe_oracle::diff::{Change, Function, Range, Set, Source};
+use sframe_validator::Abi;
 use sframe_validator::finding::Keep;
 use sframe_validator::unwind::{CodeAddress, Row};
 
@@ -12,7 +12,7 @@ use sframe_scan::describe::code;
 use sframe_scan::describe::{Names, Tables};
 
 /// The functions of either file that contain a range.
-type Pair = (Option<SframeFunction>, Option<SframeFunction>);
+type Pair = (Option<Function>, Option<Function>);
 
 /// Collects ranges, which arrive function by function.
 pub(super) struct Changes<'c, 's> {
@@ -39,9 +39,11 @@ impl<'c, 's> Changes<'c, 's> {
         }
     }
 
-    /// Adds the next range. Differences that the older version cannot express are not shown.
+    /// Adds the next range. Differences that the older version cannot express are not shown, nor is code that proves nothing.
     pub(super) fn add(&mut self, range: &Range<'s>) {
-        if matches!(range.change, Change::Limited(_)) {
+        let proves_nothing =
+            range.change == Change::Undecided && matches!(self.sets.0.source, Source::Code(_));
+        if matches!(range.change, Change::Limited(_)) || proves_nothing {
             return;
         }
         let [first, second] = range.functions;
@@ -90,17 +92,11 @@ impl<'c, 's> Changes<'c, 's> {
         }
     }
 
-    fn tables(
-        &mut self,
-        range: &Range<'s>,
-        first: &SframeFunction,
-        second: &SframeFunction,
-    ) -> Option<Tables> {
+    fn tables(&mut self, range: &Range<'s>, first: &Function, second: &Function) -> Option<Tables> {
         let bases = range.bases;
         let one = self.function_rows(self.sets.0, first, bases.first, range.start)?;
         let other = self.function_rows(self.sets.1, second, bases.second, range.start)?;
-        let section = self.sets.0.sections.get(usize::try_from(first.section).ok()?)?;
-        let abi = section.abi().ok()?;
+        let abi = abi(self.sets.0, first)?;
         let sides = (Side::First, Side::Second);
         Some(Tables::around(abi, (&one, &other), sides, range.start, range.end))
     }
@@ -109,13 +105,19 @@ impl<'c, 's> Changes<'c, 's> {
     fn function_rows(
         &mut self,
         set: &Set<'_>,
-        place: &SframeFunction,
+        place: &Function,
         base: u64,
         pc: u64,
     ) -> Option<Vec<Row>> {
-        let section = set.sections.get(usize::try_from(place.section).ok()?)?;
-        let function = section.entry(place.index)?.function().ok()?;
-        let mut rows = self.rows.of_function(&function, base.checked_add(pc)?)?;
+        let mut rows = match set.source {
+            Source::Sframe(sections) => {
+                let section = sections.get(usize::try_from(place.section).ok()?)?;
+                let function = section.entry(place.index)?.function().ok()?;
+                self.rows.of_function(&function, base.checked_add(pc)?)?
+            }
+            Source::Cfi(_) => self.rows.of_cfi(&set.source.fde(place)?)?,
+            Source::Code(_) => set.source.proven_rows(place)?,
+        };
         for row in &mut rows {
             row.start = row.start.checked_sub(base)?;
             row.end = row.end.checked_sub(base)?;
@@ -127,12 +129,11 @@ impl<'c, 's> Changes<'c, 's> {
     fn common_code(
         &self,
         range: &Range<'s>,
-        first: &SframeFunction,
-        second: &SframeFunction,
+        first: &Function,
+        second: &Function,
     ) -> Option<Vec<Instruction<'static>>> {
-        let section = self.sets.0.sections.get(usize::try_from(first.section).ok()?)?;
         let bases = range.bases;
-        let bytes = |set: &Set<'s>, place: &SframeFunction, base: u64| {
+        let bytes = |set: &Set<'s>, place: &Function, base: u64| {
             let address = base.checked_add(range.start)?;
             let start = CodeAddress { section: place.start.section, address };
             set.elf.code_bytes(start, range.end - range.start)
@@ -141,11 +142,21 @@ impl<'c, 's> Changes<'c, 's> {
             bytes(self.sets.0, first, bases.first)? == bytes(self.sets.1, second, bases.second)?;
         let absolute = |pc: u64| bases.first.checked_add(pc);
         let (start, end) = (absolute(range.start)?, absolute(range.end)?);
-        let abi = section.abi().ok()?;
+        let abi = abi(self.sets.0, first)?;
         same.then(|| code(self.sets.0.elf, abi, first.start, start, end))
     }
 }
 
-fn place(function: SframeFunction, names: &Names<'_, '_>) -> FunctionPlace {
+/// The machine of a function.
+fn abi(set: &Set<'_>, function: &Function) -> Option<Abi> {
+    match set.source {
+        Source::Sframe(sections) => {
+            sections.get(usize::try_from(function.section).ok()?)?.abi().ok()
+        }
+        Source::Cfi(_) | Source::Code(_) => set.elf.abi(),
+    }
+}
+
+fn place(function: Function, names: &Names<'_, '_>) -> FunctionPlace {
     FunctionPlace { function, code_section: names.section(function.start) }
 }

@@ -1,23 +1,36 @@
-//! Reads the sections of a file to compare.
+//! Reads what a file to compare says about its frames.
 
 use std::path::Path;
 
-use sframe_oracle::diff::Set;
+use sframe_oracle::cfi::{Cfi, CfiSource};
+use sframe_oracle::code::Program;
 use sframe_validator::Section;
 use sframe_validator::elf::{Elf, ElfKind, SframeSection, SymbolTable};
 
 use sframe_input::{FileBytes, SectionSource, archive, plain_error};
+
+use super::RowsFrom;
 
 /// The bytes of a regular file.
 pub(super) fn read(path: &Path) -> Result<FileBytes, String> {
     FileBytes::open(path).map_err(|error| plain_error(&error))
 }
 
+/// Whether a file has rows of this kind.
+pub(super) fn has_rows(data: &[u8], from: RowsFrom) -> bool {
+    let Ok(elf) = Elf::parse(data) else { return false };
+    match from {
+        RowsFrom::Sframe => elf.sframe_sections().next().is_some(),
+        RowsFrom::Cfi => CfiSource::of(&elf).load_all().is_ok_and(|cfi| has_functions(&cfi)),
+        RowsFrom::Code => elf.abi().is_some() && elf.code_sections().next().is_some(),
+    }
+}
+
 /// An ELF file.
 pub(super) struct File<'a> {
-    elf: Elf<'a>,
+    pub(super) elf: Elf<'a>,
     contents: Vec<SframeSection<'a>>,
-    symbols: SymbolTable<'a>,
+    pub(super) symbols: SymbolTable<'a>,
 }
 
 impl<'a> File<'a> {
@@ -31,7 +44,12 @@ impl<'a> File<'a> {
         Ok(File { elf, contents, symbols })
     }
 
-    /// The sections.
+    /// Whether it has an SFrame section.
+    pub(super) fn has_sframe(&self) -> bool {
+        !self.contents.is_empty()
+    }
+
+    /// Its SFrame sections.
     pub(super) fn sections(&self) -> Result<Vec<Section<'_>>, String> {
         if self.contents.is_empty() {
             return Err("no SFrame section".to_owned());
@@ -45,8 +63,10 @@ impl<'a> File<'a> {
         Ok(sections)
     }
 
-    pub(super) fn set<'s>(&'s self, sections: &'s [Section<'s>]) -> Set<'s> {
-        Set { sections, elf: &self.elf, symbols: &self.symbols }
+    /// Its machine code, divided with the help of its call frame information.
+    pub(super) fn program<'p>(&'p self, cfi: &'p [Cfi<'p>]) -> Result<Program<'p>, String> {
+        Program::of(&self.elf, &[], cfi)
+            .ok_or_else(|| "only machine code for AMD64 and AArch64 can be compared".to_owned())
     }
 
     /// Whether both files have code at the same places.
@@ -59,4 +79,14 @@ impl<'a> File<'a> {
         let kind = |elf: &Elf<'_>| (elf.machine(), elf.kind() == ElfKind::Relocatable);
         kind(&self.elf) == kind(&other.elf) && code(&self.elf) == code(&other.elf)
     }
+}
+
+/// The call frame information of a file, which must have some.
+pub(super) fn load_cfi<'s>(source: &'s CfiSource<'_, '_>) -> Result<Vec<Cfi<'s>>, String> {
+    let cfi = source.load_all().map_err(|error| error.to_string())?;
+    if has_functions(&cfi) { Ok(cfi) } else { Err("no call frame information".to_owned()) }
+}
+
+fn has_functions(cfi: &[Cfi<'_>]) -> bool {
+    cfi.iter().any(|cfi| !cfi.is_empty())
 }

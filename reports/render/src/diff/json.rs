@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use serde::Serialize;
 use sframe_oracle::diff::{Change, Matching};
 
-use super::Report;
+use super::{Report, RowsFrom, SourceInShort, SourceKind};
 use sframe_record::TableLine;
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable;
@@ -26,6 +26,8 @@ pub struct Document {
     pub first: Side,
     /// The second file.
     pub second: Side,
+    /// Where the rows come from: `sframe`, `cfi` or `code`.
+    pub rows: &'static str,
     /// How code was matched: `address` or `symbol`.
     pub matching: &'static str,
     /// The functions that differ: the first ones or, with `--all`, all of them.
@@ -47,7 +49,7 @@ pub struct Side {
     /// The path's bytes in hexadecimal, if they are not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_hex: Option<String>,
-    /// Its sections.
+    /// Its sections; for machine code, one without version and name.
     pub sections: Vec<Section>,
 }
 
@@ -55,13 +57,17 @@ pub struct Side {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Section {
-    /// 1, 2 or 3.
-    pub version: u8,
+    /// The version of an SFrame section: 1, 2 or 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u8>,
+    /// The name of a section of call frame information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<&'static str>,
     /// `AMD64`, `AArch64`, `AArch64-BE` or `s390x`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub abi: Option<&'static str>,
     /// The number of functions.
-    pub functions: u32,
+    pub functions: u64,
 }
 
 /// A function that differs.
@@ -89,7 +95,7 @@ pub struct Function {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FunctionPlace {
-    /// Its index in the section's table, from 0.
+    /// Its index, from 0, in the section's table; in call frame information and machine code, in the order of addresses.
     pub index: u32,
     /// Its start, `0x...`: an address, or an offset in `code_section`.
     pub start: String,
@@ -97,7 +103,7 @@ pub struct FunctionPlace {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code_section: Option<String>,
     /// Bytes of code.
-    pub size: u32,
+    pub size: u64,
 }
 
 /// A range of PCs.
@@ -170,6 +176,11 @@ fn document(report: &Report) -> Document {
         tool: TOOL,
         first: side(&report.first),
         second: side(&report.second),
+        rows: match report.from {
+            RowsFrom::Sframe => "sframe",
+            RowsFrom::Cfi => "cfi",
+            RowsFrom::Code => "code",
+        },
         matching: match report.matching {
             Matching::Address => "address",
             Matching::Symbol => "symbol",
@@ -195,15 +206,22 @@ fn document(report: &Report) -> Document {
 
 fn side(side: &super::ComparedFile) -> Side {
     let path = side.path.as_os_str().as_bytes();
-    let section = |section: &super::SectionInShort| Section {
-        version: section.version.number(),
-        abi: section.abi.map(|abi| abi.name()),
-        functions: section.functions,
+    let section = |source: &SourceInShort| Section {
+        version: match source.kind {
+            SourceKind::Sframe(version) => Some(version.number()),
+            SourceKind::Cfi(_) | SourceKind::Code => None,
+        },
+        name: match source.kind {
+            SourceKind::Cfi(name) => Some(name),
+            SourceKind::Sframe(_) | SourceKind::Code => None,
+        },
+        abi: source.abi.map(|abi| abi.name()),
+        functions: source.functions,
     };
     Side {
         path: name(path),
         path_hex: exact_name(path),
-        sections: side.sections.iter().map(section).collect(),
+        sections: side.sources.iter().map(section).collect(),
     }
 }
 

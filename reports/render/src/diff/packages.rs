@@ -8,27 +8,33 @@ use std::path::{Path, PathBuf};
 
 use sframe_input::package::{self, Content, Limits, Member};
 use sframe_input::{FileBytes, open_file, plain_error};
-use sframe_validator::elf::Elf;
 
-use super::{DiffOptions, Error, Report, diff_files, file};
+use super::{DiffOptions, Error, Report, RowsFrom, diff_files, file};
 
 /// The result of comparing two files or packages.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The files that were compared, by path.
     pub reports: Vec<Report>,
-    /// The files with an SFrame section in the first package alone.
+    /// The rows that were compared.
+    from: Option<RowsFrom>,
+    /// The files with such rows in the first package alone.
     pub only_first: Vec<PathBuf>,
-    /// The files with an SFrame section in the second package alone.
+    /// The files with such rows in the second package alone.
     pub only_second: Vec<PathBuf>,
 }
 
 impl Comparison {
-    /// Whether the sections of any files differ, or one package has other files than the other.
+    /// Whether any files differ, or one package has other files than the other.
     #[must_use]
     pub fn is_different(&self) -> bool {
         let has_others = !self.only_first.is_empty() || !self.only_second.is_empty();
         has_others || self.reports.iter().any(Report::is_different)
+    }
+
+    /// What the compared files have.
+    pub(super) const fn kind(&self) -> &'static str {
+        kind(self.from)
     }
 
     /// Whether something could not be compared.
@@ -38,7 +44,7 @@ impl Comparison {
     }
 }
 
-/// The files of a package with an SFrame section, by path in it.
+/// The files of a package that have the rows that are compared, by path in it.
 type Files = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// What a path names.
@@ -47,31 +53,39 @@ enum Side {
     Package(Files),
 }
 
-/// Compares the sections of two ELF files, or of the files in two packages that have the same path in them. A package with one
-/// such file can be compared with a file.
+/// Compares two ELF files, or the files in two packages that have the same path in them. A package with one such file can be
+/// compared with a file. Packages are compared by SFrame if either has any, else by call frame information.
 ///
 /// # Errors
-/// Returns the file that cannot be compared and the reason: it cannot be read, is not an ELF file, or has no readable
-/// SFrame section.
+/// Returns the file that cannot be compared and the reason: it cannot be read, is not an ELF file, or has nothing readable of
+/// the kind that is compared.
 pub fn diff_inputs(
     first: &Path,
     second: &Path,
     options: &DiffOptions,
 ) -> Result<Comparison, Error> {
-    let sides = (Side::open(first)?, Side::open(second)?);
+    let open = |from| Ok((Side::open(first, from)?, Side::open(second, from)?));
+    let mut from = options.from;
+    let mut sides = open(from.unwrap_or(RowsFrom::Sframe))?;
+    if from.is_none() && !sides.0.has_sframe() && !sides.1.has_sframe() {
+        from = Some(RowsFrom::Cfi);
+        sides = open(RowsFrom::Cfi)?;
+    }
+    let options = &DiffOptions { from, ..*options };
     let one = |report| Comparison {
         reports: vec![report],
+        from,
         only_first: Vec::new(),
         only_second: Vec::new(),
     };
     let comparison = match &sides {
         (Side::File(a), Side::File(b)) => one(diff_files((first, a), (second, b), options)?),
         (Side::File(a), Side::Package(files)) => {
-            let (path, data) = only(second, files)?;
+            let (path, data) = only(second, files, from)?;
             one(diff_files((first, a), (&path, data), options)?)
         }
         (Side::Package(files), Side::File(b)) => {
-            let (path, data) = only(first, files)?;
+            let (path, data) = only(first, files, from)?;
             one(diff_files((&path, data), (second, b), options)?)
         }
         (Side::Package(a), Side::Package(b)) => together((first, a), (second, b), options)?,
@@ -102,29 +116,43 @@ fn together(
     };
     let reports = pairs.map(report).collect::<Result<Vec<_>, _>>()?;
     if reports.is_empty() && only_first.is_empty() && only_second.is_empty() {
-        return Err(failed(first, NONE.to_owned()));
+        return Err(failed(first, format!("no file with {}", kind(options.from))));
     }
-    Ok(Comparison { reports, only_first, only_second })
+    Ok(Comparison { reports, from: options.from, only_first, only_second })
 }
 
-const NONE: &str = "no file with an SFrame section";
+/// What the compared files have.
+const fn kind(from: Option<RowsFrom>) -> &'static str {
+    match from {
+        None | Some(RowsFrom::Sframe) => "an SFrame section",
+        Some(RowsFrom::Cfi) => "call frame information",
+        Some(RowsFrom::Code) => "machine code",
+    }
+}
 
 impl Side {
-    fn open(path: &Path) -> Result<Side, Error> {
+    fn open(path: &Path, from: RowsFrom) -> Result<Side, Error> {
         let data = file::read(path).map_err(|why| failed(path, why))?;
         if !package::is_package(&data) {
             return Ok(Side::File(data));
         }
-        files(path).map(Side::Package).map_err(|why| failed(path, why))
+        files(path, from).map(Side::Package).map_err(|why| failed(path, why))
+    }
+
+    fn has_sframe(&self) -> bool {
+        match self {
+            Side::File(data) => file::has_rows(data, RowsFrom::Sframe),
+            Side::Package(files) => !files.is_empty(),
+        }
     }
 }
 
-/// Unpacks the files of a package that have an SFrame section.
-fn files(path: &Path) -> Result<Files, String> {
+/// Unpacks the files of a package that have rows of this kind.
+fn files(path: &Path, from: RowsFrom) -> Result<Files, String> {
     let limits = Limits::default();
     let (mut files, mut held, mut problem) = (Files::new(), 0_u64, None);
     let mut found = |member: Member<'_>| match member.content {
-        Content::Elf(data) if has_section(data) => {
+        Content::Elf(data) if file::has_rows(data, from) => {
             held = held.saturating_add(data.len() as u64);
             files.insert(member.name.unwrap_or_default().to_vec(), data.to_vec());
             held <= limits.member_size
@@ -154,14 +182,18 @@ impl package::Visitor for Found<'_> {
 }
 
 /// The only file of a package.
-fn only<'f>(package: &Path, files: &'f Files) -> Result<(PathBuf, &'f [u8]), Error> {
+fn only<'f>(
+    package: &Path,
+    files: &'f Files,
+    from: Option<RowsFrom>,
+) -> Result<(PathBuf, &'f [u8]), Error> {
     let mut all = files.iter();
     match (all.next(), all.next()) {
         (Some((path, data)), None) => Ok((inside(package, path), data)),
-        (None, _) => Err(failed(package, NONE.to_owned())),
+        (None, _) => Err(failed(package, format!("no file with {}", kind(from)))),
         (Some(_), Some(_)) => {
-            let why =
-                format!("{} files with an SFrame section: compare it with a package", files.len());
+            let (count, kind) = (files.len(), kind(from));
+            let why = format!("{count} files with {kind}: compare it with a package");
             Err(failed(package, why))
         }
     }
@@ -175,10 +207,6 @@ fn inside(package: &Path, path: &[u8]) -> PathBuf {
         name.push(OsString::from_vec(path.to_vec()));
     }
     name.into()
-}
-
-fn has_section(data: &[u8]) -> bool {
-    Elf::parse(data).is_ok_and(|elf| elf.sframe_sections().next().is_some())
 }
 
 fn failed(path: &Path, why: String) -> Error {

@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use anstyle::Style;
 use sframe_oracle::diff::{Change, Matching};
 
-use super::{ComparedFile, Comparison, FunctionChange, FunctionPlace, Report};
+use super::{
+    ComparedFile, Comparison, FunctionChange, FunctionPlace, Report, RowsFrom, SourceKind,
+};
 use crate::function_name::source_name;
 use crate::report::text::evidence::{self, Titles};
 use sframe_record::numbers::{counted, grouped};
@@ -40,7 +42,8 @@ impl<W: Write> Text<W> {
             let path = printable_path(path);
             writeln!(
                 self.out,
-                "{path}: the other package has no such file with an SFrame section"
+                "{path}: the other package has no such file with {}",
+                comparison.kind()
             )?;
         }
         self.out.flush()
@@ -66,16 +69,19 @@ impl<W: Write> Text<W> {
     }
 
     fn side(&mut self, letter: char, side: &ComparedFile) -> io::Result<()> {
-        let sections: Vec<String> = side
-            .sections
-            .iter()
-            .map(|section| {
-                let machine = section.abi.map_or("unknown ABI", |abi| abi.name());
-                let functions = counted(section.functions.into(), "function");
-                format!("V{} {machine}, {functions}", section.version.number())
-            })
-            .collect();
-        writeln!(self.out, "{letter}: {}: {}", printable_path(&side.path), sections.join("; "))
+        let source = |source: &super::SourceInShort| {
+            let machine = source.abi.map_or("unknown ABI", |abi| abi.name());
+            let functions = counted(source.functions, "function");
+            match source.kind {
+                SourceKind::Sframe(version) => {
+                    format!("V{} {machine}, {functions}", version.number())
+                }
+                SourceKind::Cfi(name) => format!("{name} {machine}, {functions}"),
+                SourceKind::Code => format!("machine code {machine}, {functions}"),
+            }
+        };
+        let sources: Vec<String> = side.sources.iter().map(source).collect();
+        writeln!(self.out, "{letter}: {}: {}", printable_path(&side.path), sources.join("; "))
     }
 
     fn function(&mut self, function: &FunctionChange, matching: Matching) -> io::Result<()> {
@@ -120,13 +126,17 @@ impl<W: Write> Text<W> {
             grouped(totals.functions_only_first),
             grouped(totals.functions_only_second),
         )?;
+        let undecided = match report.from {
+            RowsFrom::Code => "undecided: the code proves nothing there",
+            RowsFrom::Sframe | RowsFrom::Cfi => "undecided",
+        };
         let lines = [
             (totals.equal, "both say the same"),
             (totals.limited, "the same as far as the older version can say"),
             (totals.different, "they differ"),
             (totals.only_first, "only A describes it"),
             (totals.only_second, "only B describes it"),
-            (totals.undecided, "undecided"),
+            (totals.undecided, undecided),
         ];
         for (bytes, what) in lines.into_iter().filter(|(bytes, _)| *bytes > 0) {
             writeln!(self.out, "  {:>13} bytes: {what}", grouped(bytes))?;
@@ -159,6 +169,6 @@ fn what(change: Change) -> String {
 fn place(place: &FunctionPlace) -> String {
     let section = place.code_section.as_ref().map_or(String::new(), |name| format!("{name}+"));
     let function = &place.function;
-    let bytes = counted(function.size.into(), "byte");
+    let bytes = counted(function.size, "byte");
     format!("{section}{:#x} ({bytes})", function.start.address)
 }

@@ -94,6 +94,9 @@ pub(in crate::cli) struct DiffArgs {
     /// The second file or package
     #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) second: PathBuf,
+    /// What is compared; without this option, SFrame where both files have it, and CFI where neither has
+    #[arg(long, value_name = "ROWS", value_enum)]
+    pub(in crate::cli) from: Option<CompareRows>,
     /// How code is matched; without this option, by PC where both files have code at the same
     /// addresses, else by symbol
     #[arg(long, value_enum)]
@@ -104,6 +107,17 @@ pub(in crate::cli) struct DiffArgs {
     /// Show each function that differs, not the first ten
     #[arg(long)]
     pub(in crate::cli) all: bool,
+}
+
+/// `diff --from`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum CompareRows {
+    /// SFrame sections
+    Sframe,
+    /// Call frame information: `.eh_frame`, `.debug_frame`
+    Cfi,
+    /// What the machine code proves
+    Code,
 }
 
 /// `diff --by`.
