@@ -32,7 +32,7 @@ use crate::witness::{Says, Statement, Witness};
 use pair::{Group, by_address, by_symbol};
 use source::{AnyWitness, Memory};
 
-pub use source::{Function, Source};
+pub use source::{CodeReader, CodeRows, Function, Source};
 
 /// What a file says about its frames.
 #[derive(Clone, Copy, Debug)]

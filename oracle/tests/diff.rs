@@ -165,7 +165,8 @@ fn a_file_equals_itself_by_address() {
 fn described(path: &str) -> u64 {
     let mut bytes = 0;
     with_set(path, &mut |set| {
-        let entries = set.sections.iter().flat_map(Section::entries);
+        let Source::Sframe(sections) = set.source else { return };
+        let entries = sections.iter().flat_map(Section::entries);
         bytes = entries.map(|entry| u64::from(entry.size())).sum();
     });
     assert!(bytes > 0);
@@ -255,7 +256,7 @@ fn functions(name: &str, functions: &[(&str, usize, bool)]) -> Option<Vec<u8>> {
 }
 
 /// A range that differs: the name of the function, the start and the end, and the sizes of the function in both files.
-type NamedRange = (String, u64, u64, [u32; 2]);
+type NamedRange = (String, u64, u64, [u64; 2]);
 
 /// The ranges that differ with the sizes of both functions, and the numbers of functions in both and in only one file.
 fn named(old: &[u8], new: &[u8]) -> (Vec<NamedRange>, [u64; 3]) {

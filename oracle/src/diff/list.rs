@@ -3,31 +3,28 @@
 use sframe_validator::unwind::{CodeAddress, Row};
 
 use super::Function;
+use super::source::{CodeReader, CodeRows};
 use crate::cfi::{Cfi, Fde, RowContext};
 use crate::code::{Program, Workspace};
-use crate::witness::{Cursor, Left, Marks, Says, Shared, Witness};
+use crate::witness::{CodeRange, Cursor, Left, Marks, Says, Shared, Witness};
 
-/// The statement about a piece of a function's code, which starts where the one before it ends.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
-    end: u64,
-    /// `None` if it cannot be read, or nothing is proven.
-    pub(super) row: Option<Row>,
-}
+/// The end of a piece of a function's code, which starts where the one before it ends, and its row; `None` if it cannot be read,
+/// or nothing is proven.
+type Piece = (u64, Option<Row>);
 
 /// What lists the rows of a function.
 pub(super) enum RowList<'w, 's> {
     /// Call frame information, with a context for each section.
     Cfi(&'s [Cfi<'s>], &'w mut [RowContext]),
     /// Machine code.
-    Code(&'s Program<'s>, &'w mut Workspace<'s>),
+    Code(&'w mut CodeReader<'s>),
 }
 
 impl<'s> RowList<'_, 's> {
     fn marks(&self, function: &Function) -> Marks {
         let fde = match self {
             RowList::Cfi(cfi, _) => fde(cfi, function),
-            RowList::Code(..) => None,
+            RowList::Code(_) => None,
         };
         fde.map(|fde| Marks::of_cie(fde.cie())).unwrap_or_default()
     }
@@ -41,16 +38,18 @@ impl<'s> RowList<'_, 's> {
                 if let (Some(fde), Some(context)) = (fde(cfi, function), context) {
                     let mut rows = fde.rows(context);
                     while let Ok(Some(row)) = rows.next_row() {
-                        pieces.push(Piece { end: row.end, row: Some(*row) });
+                        pieces.push((row.end, Some(*row)));
                     }
                 }
             }
-            RowList::Code(program, workspace) => proven(program, workspace, function, &mut pieces),
+            RowList::Code(reader) => {
+                pieces = reader(CodeRange { start: function.start, end: function.end() });
+            }
         }
         let end = function.end();
-        let known = pieces.last().map_or(function.start.address, |piece| piece.end);
+        let known = pieces.last().map_or(function.start.address, |(end, _)| *end);
         if known < end {
-            pieces.push(Piece { end, row: None });
+            pieces.push((end, None));
         }
         pieces
     }
@@ -62,35 +61,38 @@ pub(super) fn fde<'s>(cfi: &'s [Cfi<'s>], function: &Function) -> Option<Fde<'s>
     section.nth_sorted(usize::try_from(function.index).ok()?)
 }
 
-/// Lists the rows that the code of a function proves completely.
-fn proven<'s>(
-    program: &Program<'s>,
-    workspace: &mut Workspace<'s>,
-    function: &Function,
-    pieces: &mut Vec<Piece>,
-) {
-    let Some(mut analysed) = program.function_in(function.start, workspace) else { return };
-    let mut known = function.start.address;
-    analysed.visit(known..function.end(), |start, end, facts| {
-        if known < start {
-            pieces.push(Piece { end: start, row: None });
-        }
-        known = end;
-        let frame = facts.proven_row().frame();
-        match pieces.last_mut() {
-            Some(last) if last.row.map(|row| row.frame) == frame => {
-                last.end = end;
-                if let Some(row) = &mut last.row {
-                    row.end = end;
+impl CodeRows for Program<'_> {
+    fn ranges(&self) -> &[CodeRange] {
+        self.functions()
+    }
+
+    fn reader(&self) -> CodeReader<'_> {
+        let mut workspace = Workspace::default();
+        Box::new(move |range| {
+            let Some(mut function) = self.function_in(range.start, &mut workspace) else {
+                return Vec::new();
+            };
+            let (mut pieces, mut known) = (Vec::<Piece>::new(), range.start.address);
+            function.visit(known..range.end, |start, end, facts| {
+                if known < start {
+                    pieces.push((start, None));
                 }
-            }
-            _ => {
-                let row = frame.map(|frame| Row { start, end, frame });
-                pieces.push(Piece { end, row });
-            }
-        }
-    });
-    workspace.recycle(analysed);
+                known = end;
+                let frame = facts.proven_row().frame();
+                match pieces.last_mut() {
+                    Some((last_end, row)) if row.map(|row| row.frame) == frame => {
+                        *last_end = end;
+                        if let Some(row) = row {
+                            row.end = end;
+                        }
+                    }
+                    _ => pieces.push((end, frame.map(|frame| Row { start, end, frame }))),
+                }
+            });
+            workspace.recycle(function);
+            pieces
+        })
+    }
 }
 
 /// The functions of a list as a witness.
@@ -173,8 +175,8 @@ impl Witness for ListWitness<'_, '_> {
         let address = address.wrapping_add(self.origin.address);
         let pieces = self.pieces.get_or_insert_with(|| self.list.rows(function));
         while let Some(piece) = pieces.get(self.number) {
-            if piece.end > address {
-                return piece.end.wrapping_sub(self.origin.address);
+            if piece.0 > address {
+                return piece.0.wrapping_sub(self.origin.address);
             }
             self.number += 1;
         }
@@ -184,7 +186,7 @@ impl Witness for ListWitness<'_, '_> {
     fn says(&self) -> Says<'_, Function, Row> {
         let Some((function, _)) = self.current else { return Says::Nothing };
         match self.pieces.as_ref().and_then(|pieces| pieces.get(self.number)) {
-            Some(Piece { row: Some(row), .. }) => Says::Row(function, row),
+            Some((_, Some(row))) => Says::Row(function, row),
             _ => Says::Unreadable(function),
         }
     }

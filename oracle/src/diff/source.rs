@@ -1,12 +1,13 @@
 //! Where the rows of a comparison come from.
 
+use core::fmt;
+
 use sframe_validator::unwind::{CodeAddress, Frame, Row};
 use sframe_validator::{Abi, Section};
 
 use super::Set;
 use super::list::{ListWitness, RowList, fde};
 use crate::cfi::{Cfi, Fde, RowContext};
-use crate::code::{Program, Workspace};
 use crate::compare::Side;
 use crate::witness::{
     Budgets, CodeRange, Current, Evidence, Left, Places, Says, SframeFunction, SframeWitness,
@@ -21,9 +22,22 @@ pub enum Source<'s> {
     /// Those of its call frame information, in the order of [`Cfi::load_all`]. Of several sections, the first one that describes
     /// a function's start counts.
     Cfi(&'s [Cfi<'s>]),
-    /// What its machine code proves.
-    Code(&'s Program<'s>),
+    /// What its machine code proves, which a [`Program`](crate::code::Program) knows.
+    Code(&'s dyn CodeRows),
 }
+
+/// Machine code whose rows can be listed.
+pub trait CodeRows: fmt::Debug {
+    /// The functions, in the order of addresses.
+    fn ranges(&self) -> &[CodeRange];
+
+    /// What lists the rows of functions, one after the other.
+    fn reader(&self) -> CodeReader<'_>;
+}
+
+/// Lists the rows that the code of a function proves completely, up to the end of each piece of code, of which the first one starts
+/// where the function does. Where nothing is proven, there is no row.
+pub type CodeReader<'r> = Box<dyn FnMut(CodeRange) -> Vec<(u64, Option<Row>)> + 'r>;
 
 /// A function of a file, as differences identify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,14 +82,14 @@ impl<'s> Source<'s> {
                 (functions.collect(), places.unplaced.count())
             }
             Source::Cfi(cfi) => (functions_of_cfi(cfi), 0),
-            Source::Code(program) => {
+            Source::Code(code) => {
                 let function = |(index, range): (u32, &CodeRange)| Function {
                     section: 0,
                     index,
                     start: range.start,
                     size: range.bytes(),
                 };
-                ((0_u32..).zip(program.functions()).map(function).collect(), 0)
+                ((0_u32..).zip(code.ranges()).map(function).collect(), 0)
             }
         }
     }
@@ -92,9 +106,9 @@ impl<'s> Source<'s> {
     /// The rows that a function's code proves, if the source is the machine code. Where it proves nothing, there is none.
     #[must_use]
     pub fn proven_rows(&self, function: &Function) -> Option<Vec<Row>> {
-        let Source::Code(program) = self else { return None };
-        let pieces = RowList::Code(program, &mut Workspace::default()).rows(function);
-        Some(pieces.into_iter().filter_map(|piece| piece.row).collect())
+        let Source::Code(code) = self else { return None };
+        let pieces = RowList::Code(&mut code.reader()).rows(function);
+        Some(pieces.into_iter().filter_map(|(_, row)| row).collect())
     }
 }
 
@@ -118,7 +132,7 @@ fn functions_of_cfi(cfi: &[Cfi<'_>]) -> Vec<Function> {
 pub(super) enum Memory<'s> {
     Sframe { sections: &'s [Section<'s>], functions: Vec<SframeFunction>, budgets: Budgets },
     Cfi { cfi: &'s [Cfi<'s>], contexts: Vec<RowContext>, abi: Option<Abi> },
-    Code { program: &'s Program<'s>, workspace: Box<Workspace<'s>>, abi: Option<Abi> },
+    Code { reader: CodeReader<'s>, abi: Option<Abi> },
 }
 
 impl<'s> Memory<'s> {
@@ -133,7 +147,7 @@ impl<'s> Memory<'s> {
             Source::Cfi(cfi) => {
                 Memory::Cfi { cfi, contexts: cfi.iter().map(RowContext::new).collect(), abi }
             }
-            Source::Code(program) => Memory::Code { program, workspace: Box::default(), abi },
+            Source::Code(code) => Memory::Code { reader: code.reader(), abi },
         }
     }
 
@@ -156,8 +170,8 @@ impl<'s> Memory<'s> {
                 let list = RowList::Cfi(cfi, contexts);
                 AnyWitness::List(ListWitness::new(functions, origin, list), *abi)
             }
-            Memory::Code { program, workspace, abi } => {
-                let list = RowList::Code(program, workspace);
+            Memory::Code { reader, abi } => {
+                let list = RowList::Code(reader);
                 AnyWitness::List(ListWitness::new(functions, origin, list), *abi)
             }
         }

@@ -65,6 +65,10 @@ fn the_samples_in_the_documents_are_current() {
             "docs/comparison.md",
             "diff corpus/golden/2.44/x86_64/realign.o corpus/golden/2.47.50/x86_64/realign.o",
         ),
+        (
+            "docs/comparison.md",
+            "diff --from cfi corpus/golden/2.44/x86_64/realign.o corpus/golden/2.47.50/x86_64/realign.o",
+        ),
     ] {
         let written = fs::read_to_string(repository().join(document)).expect("readable");
         assert!(

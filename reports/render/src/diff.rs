@@ -107,8 +107,8 @@ impl SourceInShort {
                 };
                 cfi.iter().filter(|cfi| !cfi.is_empty()).map(of).collect()
             }
-            Source::Code(program) => {
-                let functions = program.functions().len() as u64;
+            Source::Code(code) => {
+                let functions = code.ranges().len() as u64;
                 vec![SourceInShort { kind: SourceKind::Code, abi, functions }]
             }
         }

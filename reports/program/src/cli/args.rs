@@ -186,9 +186,10 @@ pub(super) enum Command {
     /// The calls and returns that the program executes show which rows recover the caller.
     #[command(after_long_help = TRACE_HELP)]
     Trace(TraceArgs),
-    /// Compare the sections of two files
+    /// Compare what two files say about their frames
     ///
-    /// The files may come from two assemblers, two builds, or contain two versions of the format.
+    /// The files may come from two assemblers, compilers, linkers or builds, or contain two versions of SFrame. Files without
+    /// SFrame are compared by their CFI.
     Diff(DiffArgs),
     /// Explain a rule, a known defect or a cause: what goes wrong, and what to do
     Explain(ExplainArgs),
