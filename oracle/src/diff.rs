@@ -17,6 +17,7 @@
 //! }
 //! ```
 
+mod any;
 mod list;
 mod pair;
 mod source;
@@ -29,8 +30,8 @@ use sframe_validator::unwind::{CodeAddress, Row};
 
 use crate::compare::{Fields, Observer, Verdict, judge, sweep};
 use crate::witness::{Says, Statement, Witness};
+use any::{AnyWitness, Memory};
 use pair::{Group, by_address, by_symbol};
-use source::{AnyWitness, Memory};
 
 pub use source::{CodeReader, CodeRows, Function, Source};
 

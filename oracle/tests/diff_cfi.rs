@@ -69,7 +69,7 @@ fn with_frame_pointer(rule: &str) -> String {
     )
 }
 
-/// Of `framed`, `push` has 1 byte, `mov` 3, `leave` 1 and `ret` 1: without its rule, RBP is said to be unchanged from 1 on. `leaf` has 5 bytes.
+/// Of `framed`, `push` has 1 byte, `mov` 3, `leave` 1 and `ret` 1: without its rule, RBP is unchanged from 1 on. `leaf` has 5 bytes.
 /// The code is the same.
 #[test]
 fn a_directive_that_is_missing_is_a_difference_of_cfi_alone() {

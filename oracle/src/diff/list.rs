@@ -3,8 +3,8 @@
 use sframe_validator::unwind::{CodeAddress, Row};
 
 use super::Function;
-use super::source::{CodeReader, CodeRows};
-use crate::cfi::{Cfi, Fde, RowContext};
+use super::source::{CodeReader, CodeRows, fde};
+use crate::cfi::{Cfi, RowContext};
 use crate::code::{Program, Workspace};
 use crate::witness::{CodeRange, Cursor, Left, Marks, Says, Shared, Witness};
 
@@ -53,12 +53,6 @@ impl<'s> RowList<'_, 's> {
         }
         pieces
     }
-}
-
-/// A function's description in call frame information.
-pub(super) fn fde<'s>(cfi: &'s [Cfi<'s>], function: &Function) -> Option<Fde<'s>> {
-    let section = cfi.get(usize::try_from(function.section).ok()?)?;
-    section.nth_sorted(usize::try_from(function.index).ok()?)
 }
 
 impl CodeRows for Program<'_> {
