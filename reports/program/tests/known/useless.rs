@@ -122,7 +122,7 @@ fn places(program: &Path) -> Option<BTreeSet<u64>> {
 /// The arguments that a page recommends for CI: `args` after each line that uses the action.
 fn snippets(page: &str) -> Vec<Vec<String>> {
     let text = fs::read_to_string(repository().join(page)).expect("a page");
-    let blocks = text.split("- uses: sframe-check/sframe-check@").skip(1);
+    let blocks = text.split("- uses: OWNER/NAME@").skip(1);
     let args = |block: &str| {
         let mut lines = block.lines().skip(1).take_while(|line| !line.trim().is_empty());
         let args = lines.find_map(|line| line.split_once("args:"));

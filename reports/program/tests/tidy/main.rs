@@ -7,6 +7,7 @@ mod imports;
 mod names;
 mod packages;
 mod promises;
+mod release;
 
 use std::fs;
 use std::path::{Path, PathBuf};
