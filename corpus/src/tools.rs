@@ -58,7 +58,9 @@ fn started_by(tool: &str) -> &'static [&'static str] {
 fn remedy(tool: &str) -> String {
     let installer = match tool {
         "gdb" | "gdb-multiarch" | "llvm-bolt-19" => "reports/process/tools/debuggers",
-        "createrepo_c" | "apk" | "repo-add" => "reports/input/tools/indexes",
+        "createrepo_c" | "apk" | "repo-add" | "debuginfod" | "debuginfod-find" => {
+            "reports/input/tools/indexes"
+        }
         "duckdb" => "reports/store/tools/readers",
         "dh" => return "install debhelper".to_owned(),
         _ if tool.starts_with("qemu-") => "reports/process/tools/debuggers",

@@ -22,6 +22,9 @@ mod url;
 #[cfg(feature = "http")]
 mod web;
 
+#[cfg(feature = "http")]
+pub(crate) use url::without_credentials;
+
 use std::ffi::OsStr;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};

@@ -8,7 +8,9 @@ mod unlisted;
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use sframe_input::Debuginfod;
 use sframe_validator::Abi;
 use sframe_validator::elf::{Elf, PF_X, Segment};
 
@@ -47,6 +49,8 @@ pub struct Places {
     pub sysroot: Option<PathBuf>,
     /// Folders in which separate debug files are looked for before the usual one.
     pub debug_dirs: Vec<PathBuf>,
+    /// Servers that are asked for debug files that are in no folder.
+    pub debuginfod: Option<Arc<Debuginfod>>,
 }
 
 /// A core dump.
@@ -261,7 +265,7 @@ fn modules<'s>(files: &'s Files, places: &Places) -> Modules<'s> {
     let folder = places.sysroot.as_ref().map_or(folder.to_owned(), |root| below(root, folder));
     let mut modules = Modules::new();
     let folders = places.debug_dirs.iter().cloned().chain([folder]);
-    modules.search_debug_files(files, folders.collect());
+    modules.search_debug_files(files, folders.collect(), places.debuginfod.clone());
     modules
 }
 

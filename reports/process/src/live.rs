@@ -56,7 +56,8 @@ impl<'s> Process<'s> {
         let mut modules = Modules::new();
         let usual = mapped::seen_by(pid, Path::new(DEBUG_FOLDER));
         let folders = debug_dirs.iter().cloned().chain([usual]);
-        modules.search_debug_files(files, folders.collect());
+        // A stopped process does not wait for a server.
+        modules.search_debug_files(files, folders.collect(), None);
         let mappings = MappedFiles::new(files).mappings(&mut modules, pid, &memory, &lines);
         modules.map(mappings);
         Ok(Process { abi: host, threads, modules, memory, problems, _stopped: stopped })

@@ -8,6 +8,9 @@ mod sframe;
 mod stubs;
 
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use sframe_input::Debuginfod;
 
 use crate::files::Files;
 use crate::statement::{Silence, Statement, Witness};
@@ -83,9 +86,15 @@ impl<'s> Modules<'s> {
     }
 
     /// Reads also the separate debug files of the files that are [added with their path](Modules::add_at): by build-id
-    /// below `folders`, and by the name in `.gnu_debuglink`. They have symbols and CFI. `files` keeps their bytes.
-    pub fn search_debug_files(&mut self, files: &'s Files, folders: Vec<PathBuf>) {
-        self.debug = Some(DebugFiles::new(files, folders));
+    /// below `folders`, by the name in `.gnu_debuglink`, and then by build-id from `servers`. They have symbols and CFI. `files`
+    /// keeps their bytes.
+    pub fn search_debug_files(
+        &mut self,
+        files: &'s Files,
+        folders: Vec<PathBuf>,
+        servers: Option<Arc<Debuginfod>>,
+    ) {
+        self.debug = Some(DebugFiles::new(files, folders, servers));
     }
 
     /// Why separate debug files are not used, of the files that were read so far.

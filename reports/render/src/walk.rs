@@ -273,7 +273,12 @@ pub fn walk_core(
         texts: Texts::default(),
     };
     let threads = walker.threads(&chosen(threads, thread)?);
-    problems.extend(modules.refused_debug_files().map(str::to_owned));
+    // A server that has failed is the reason for each file that it was needed for.
+    for refused in modules.refused_debug_files() {
+        if !problems.iter().any(|problem| problem == refused) {
+            problems.push(refused.to_owned());
+        }
+    }
     files.intact()?;
     Ok(Walks {
         format: FORMAT,

@@ -295,7 +295,7 @@ impl<'o> Checker<'o> {
             let subject = Subject {
                 data,
                 content,
-                path: (!options.debug_dirs.is_empty()).then_some(&path),
+                path: options.looks_beside_files().then_some(&path),
                 origin: stored.map(|(file, start)| Origin {
                     path: name.path.clone(),
                     stamp: file.stamp(),

@@ -13,7 +13,7 @@ use sframe_validator::finding::Report;
 use sframe_validator::rules::{Group, Rule, Severity};
 
 use sframe_consumers::Consumer;
-use sframe_input::{DebugPackages, package::Limits};
+use sframe_input::{DebugPackages, Debuginfod, package::Limits};
 use sframe_input::{MemberCount, RawOptions};
 use sframe_record::catalogue;
 use sframe_synthesis::Encoding;
@@ -69,6 +69,8 @@ pub struct CheckOptions {
     pub debug_dirs: Vec<PathBuf>,
     /// Packages of separate debug files.
     pub debug_packages: Option<Arc<DebugPackages>>,
+    /// Servers that are asked for debug files that are in no folder and no package.
+    pub debuginfod: Option<Arc<Debuginfod>>,
     /// The encodings for which a forecast is made.
     pub forecast: Vec<Encoding>,
     /// Whether forecasts are for links with `--gc-sections`.
@@ -109,6 +111,7 @@ impl Default for CheckOptions {
             named_examples: false,
             debug_dirs: Vec::new(),
             debug_packages: None,
+            debuginfod: None,
             forecast: Vec::new(),
             gc_sections: false,
             consumers: Vec::new(),
@@ -131,6 +134,11 @@ impl CheckOptions {
     /// Whether findings of a rule are needed: they are wanted, or they decide whether a section is useless.
     pub(super) fn looks_for(&self, rule: &'static Rule) -> bool {
         self.wants(rule) || self.checks(USELESS_SECTION)
+    }
+
+    /// Whether a file's debug file may be beside it, so that its path matters.
+    pub(super) fn looks_beside_files(&self) -> bool {
+        !self.debug_dirs.is_empty() || self.debuginfod.is_some()
     }
 
     /// Whether SFrame is compared with CFI or ORC.

@@ -148,20 +148,24 @@ pub(super) fn has_cfi(cfi: &[Cfi<'_>]) -> bool {
     cfi.iter().any(|cfi| !cfi.is_empty() || !cfi.defects().is_empty())
 }
 
-/// The separate debug file of `elf`, from a folder or, if no folder contains it, from a package.
+/// The separate debug file of `elf`, from a folder or, if no folder contains it, from a package, or else from a server.
 fn debug_file(
     path: &Path,
     elf: &Elf<'_>,
     options: &CheckOptions,
 ) -> Result<Option<DebugFile>, String> {
-    let found = match options.debug_dirs.as_slice() {
-        [] => None,
-        folders => DebugFile::find(path, elf, folders)?,
-    };
-    if found.is_none()
-        && let Some(packages) = &options.debug_packages
-    {
-        return packages.find(elf);
+    let CheckOptions { debug_dirs, debug_packages, debuginfod, .. } = options;
+    let mut found = None;
+    if !debug_dirs.is_empty() || debuginfod.is_some() {
+        found = DebugFile::find(path, elf, debug_dirs)?;
     }
-    Ok(found)
+    if found.is_none()
+        && let Some(packages) = debug_packages
+    {
+        found = packages.find(elf)?;
+    }
+    match (found, debuginfod) {
+        (None, Some(servers)) => servers.find(elf),
+        (found, _) => Ok(found),
+    }
 }

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use sframe_input::DebugFile;
+use sframe_input::{DebugFile, Debuginfod};
 use sframe_oracle::cfi::{Cfi, Kind, section_bytes};
 use sframe_validator::elf::Elf;
 
@@ -17,6 +18,7 @@ const ROOM: u64 = 1 << 30;
 pub(super) struct DebugFiles<'s> {
     files: &'s Files,
     folders: Vec<PathBuf>,
+    servers: Option<Arc<Debuginfod>>,
     /// The rest of [`ROOM`].
     room: Cell<u64>,
 }
@@ -29,8 +31,12 @@ pub(super) struct WithCfi<'s> {
 }
 
 impl<'s> DebugFiles<'s> {
-    pub(super) const fn new(files: &'s Files, folders: Vec<PathBuf>) -> DebugFiles<'s> {
-        DebugFiles { files, folders, room: Cell::new(ROOM) }
+    pub(super) const fn new(
+        files: &'s Files,
+        folders: Vec<PathBuf>,
+        servers: Option<Arc<Debuginfod>>,
+    ) -> DebugFiles<'s> {
+        DebugFiles { files, folders, servers, room: Cell::new(ROOM) }
     }
 
     /// The debug file of `elf`, which was read from `path`; `None` if there is none.
@@ -38,7 +44,9 @@ impl<'s> DebugFiles<'s> {
     /// # Errors
     /// The reason, for people, why a file with the right name is not used.
     pub(super) fn find(&self, path: &Path, elf: &Elf<'_>) -> Result<Option<WithCfi<'s>>, String> {
-        let Some(found) = DebugFile::find(path, elf, &self.folders)? else { return Ok(None) };
+        let servers = self.servers.as_deref();
+        let found = DebugFile::find_or_fetch(path, elf, &self.folders, servers)?;
+        let Some(found) = found else { return Ok(None) };
         let Some(bytes) = self.files.keep_debug_file(found) else { return Ok(None) };
         let elf = Elf::parse(bytes).map_err(|error| error.to_string())?;
         Ok(Some(self.inflate(elf)))

@@ -387,6 +387,12 @@ pub(super) struct WhatArgs {
     /// The .debug_frame of a debug file is used if the file certainly belongs to the one that is checked.
     #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder), value_hint = ValueHint::DirPath, help_heading = "What to check", hide_short_help = true)]
     pub(super) debug_dir: Vec<PathBuf>,
+    /// Also ask servers for separate debug files: those in DEBUGINFOD_URLS
+    ///
+    /// Files that are in no folder are fetched by build ID, and kept where other clients of debuginfod keep them. Without this option,
+    /// no server is asked, whatever the environment says. Needs the feature http.
+    #[arg(long, help_heading = "What to check", hide_short_help = true)]
+    pub(super) debuginfod: bool,
     /// Show every finding, not the first few of each rule
     ///
     /// The bytes around the defect are shown for the first 10,000 findings of a file.

@@ -21,7 +21,7 @@ use super::outputs::{Outputs, Shown};
 use super::policy::policy;
 use super::{Exit, complain, interrupt};
 use sframe_input::{
-    DebugPackages, Input, Selection, ahead, list, plain_error, read_named, read_up_to,
+    DebugPackages, Debuginfod, Input, Selection, ahead, list, plain_error, read_named, read_up_to,
 };
 use sframe_policy::Policy;
 use sframe_record::Summary;
@@ -47,6 +47,7 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     };
     limit_memory(&mut options, &args.resources);
     let unusable = debug_packages(&args.what, &mut options);
+    options.debuginfod = debuginfod(args.what.debuginfod)?;
     let inputs = unusable.into_iter().chain(selection(&args.inputs)?);
     let outputs = Outputs {
         output: &args.output,
@@ -193,6 +194,15 @@ pub(super) fn selection(inputs: &InputArgs) -> io::Result<Selection> {
     let list = inputs.files_from.as_deref().map(read_list).transpose()?.unwrap_or_default();
     let selection = Selection::new(&inputs.paths, list);
     Ok(if inputs.follow_links { selection.following_links() } else { selection })
+}
+
+/// What asks servers for debug files, if that is wanted.
+///
+/// # Errors
+/// Returns an error if the environment names no servers, or if this program cannot ask any.
+pub(super) fn debuginfod(is_wanted: bool) -> io::Result<Option<Arc<Debuginfod>>> {
+    let servers = is_wanted.then(Debuginfod::from_environment).transpose();
+    servers.map(|servers| servers.map(Arc::new)).map_err(io::Error::other)
 }
 
 /// Reads the packages of debug files. Returns the unusable ones as unreadable inputs.

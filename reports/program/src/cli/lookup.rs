@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::args::DocumentFormat;
 use super::args::look::LookupArgs;
+use super::check::debuginfod;
 use super::{Exit, stdout, styled_stdout};
 use sframe_record::text::printable_path;
 use sframe_render::lookup::{Question, look_up_file, write_json, write_text};
@@ -12,6 +13,7 @@ use sframe_scan::CheckOptions;
 pub(super) fn run(args: &LookupArgs) -> io::Result<Exit> {
     let options = CheckOptions {
         debug_dirs: args.debug_dir.clone(),
+        debuginfod: debuginfod(args.debuginfod)?,
         no_red_zone: args.no_red_zone,
         ..CheckOptions::default()
     };

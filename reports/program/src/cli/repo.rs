@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::args::repo::RepoArgs;
-use super::check::{debug_packages, ended, limit_memory, report, shown_options};
+use super::check::{debug_packages, debuginfod, ended, limit_memory, report, shown_options};
 use super::gates::gated;
 use super::outputs::{Outputs, Shown};
 use super::policy::policy;
@@ -35,6 +35,7 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
         stop: Some(interrupted.clone()),
         ..shown_options(&args.what, &policy, &args.gates, &args.output)?
     };
+    options.debuginfod = debuginfod(args.what.debuginfod)?;
     limit_memory(&mut options, &args.resources);
     let unusable =
         debug_packages(&args.what, &mut options).into_iter().filter_map(|input| match input {

@@ -23,8 +23,13 @@ use sframe_scan::{CheckOptions, Checker};
 /// The options of a scan with stored results, which always includes the coverage.
 ///
 /// # Errors
-/// Returns an error if a package of debug files is unusable.
+/// Returns an error if a package of debug files is unusable, or if servers are to be asked.
 pub(super) fn options(what: &WhatArgs) -> Result<CheckOptions> {
+    if what.debuginfod {
+        let what = "--debuginfod cannot go with a store, which keeps results though servers change: name folders with \
+                    --debug-dir, or packages with --debug-packages";
+        return Err(sframe_store::Error::Usage(what.to_owned()).into());
+    }
     let mut options = check::what_options(what);
     if let Some(Input::Unreadable(path, reason)) =
         check::debug_packages(what, &mut options).into_iter().next()

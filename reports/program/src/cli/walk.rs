@@ -6,6 +6,7 @@ use sframe_process::Places;
 
 use super::args::DocumentFormat;
 use super::args::walk::WalkArgs;
+use super::check::debuginfod;
 use super::{Exit, stdout, styled_stdout};
 use sframe_record::text::printable_path;
 use sframe_render::walk::{walk_core, walk_process, write_json, write_text};
@@ -16,6 +17,7 @@ pub(super) fn run(args: &WalkArgs) -> io::Result<Exit> {
         exe: args.exe.clone(),
         sysroot: args.sysroot.clone(),
         debug_dirs: args.debug_dir.clone(),
+        debuginfod: debuginfod(args.debuginfod)?,
     };
     let (input, walks) = match (&args.core, args.pid) {
         (Some(core), _) => (printable_path(core), walk_core(core, &places, args.thread, &rules)),

@@ -44,6 +44,12 @@ pub(in crate::cli) struct LookupArgs {
     /// Also look for separate debug files below this folder
     #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder), value_hint = ValueHint::DirPath)]
     pub(in crate::cli) debug_dir: Vec<PathBuf>,
+    /// Also ask servers for separate debug files: those in DEBUGINFOD_URLS
+    ///
+    /// Files that are in no folder are fetched by build ID, and kept where other clients of debuginfod keep them. Without this option,
+    /// no server is asked, whatever the environment says. Needs the feature http.
+    #[arg(long)]
+    pub(in crate::cli) debuginfod: bool,
     /// Print the proof of what the machine code says: the way from an entry of the function to
     /// the PC, with what is known before each instruction
     #[arg(long)]

@@ -43,6 +43,12 @@ pub(in crate::cli) struct WalkArgs {
     /// Also look for separate debug files below this folder
     #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder), value_hint = ValueHint::DirPath)]
     pub(in crate::cli) debug_dir: Vec<PathBuf>,
+    /// Also ask servers for separate debug files: those in DEBUGINFOD_URLS
+    ///
+    /// Files that are in no folder are fetched by build ID, and kept where other clients of debuginfod keep them. Without this option,
+    /// no server is asked, whatever the environment says. A running process does not wait for servers. Needs the feature http.
+    #[arg(long, conflicts_with = "pid")]
+    pub(in crate::cli) debuginfod: bool,
     /// Walk only the stack of this thread
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) thread: Option<u32>,
