@@ -5,7 +5,7 @@ function h(tag, attributes, ...children) {
 	const element = document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes ?? {})) {
 		if (value === null || value === undefined || value === false) continue;
-		if (name === 'onclick') element.addEventListener('click', value);
+		if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
 		else element.setAttribute(name, value === true ? '' : value);
 	}
 	add(element, children);
