@@ -139,3 +139,68 @@ impl WhyStep<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::WhyLine;
+    use crate::Why;
+
+    /// A way through instructions with these CFAs; a `!` after one means that two ways join there.
+    fn listed(cfas: &str, left_out: &str) -> String {
+        let step = |(address, cfa): (usize, &str)| {
+            let (ways, cfa) = cfa.strip_suffix('!').map_or((1, cfa), |cfa| (2, cfa));
+            format!(
+                r#"{{"instruction":{{"address":"{address:#x}","text":"nop"}},"arrival":"following","ways":{ways},
+                    "code":{{"cfa":"{cfa}"}}}}"#
+            )
+        };
+        let way: Vec<String> = cfas.split_whitespace().enumerate().map(step).collect();
+        let text = format!(r#"{{"way":[{}]{left_out}}}"#, way.join(","));
+        let why: Why<'_> = serde_json::from_str(&text).expect("a proof");
+        let words = why.lines().into_iter().map(|line| match line {
+            WhyLine::Step { step, shows_state, note } => {
+                let cfa = step.state().into_iter().next().map(|(_, cfa)| cfa);
+                let state = cfa.filter(|_| shows_state).unwrap_or_default();
+                format!("{}{state}{}", step.place(), if note.is_some() { "!" } else { "" })
+            }
+            WhyLine::Unchanged(count) => format!("{count} unchanged"),
+            WhyLine::LeftOut(count) => format!("{count} left out"),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_is_known_is_shown_where_it_changes_and_at_the_end() {
+        assert_eq!(listed("=a =a =b =b", ""), "0x0=a 0x1 0x2=b 0x3=b");
+        assert_eq!(listed("=a =a! =a =a", ""), "0x0=a 0x1! 0x2 0x3=a");
+    }
+
+    #[test]
+    fn long_runs_without_a_change_are_counted() {
+        assert_eq!(listed("=a =a =a =a =a =b", ""), "0x0=a 0x1 0x2 0x3 0x4 0x5=b");
+        assert_eq!(listed("=a =a =a =a =a =a =b", ""), "0x0=a 5 unchanged 0x6=b");
+    }
+
+    /// What is known changes in the part that is left out, too.
+    #[test]
+    fn after_instructions_that_are_left_out_what_is_known_is_shown_again() {
+        let left_out = r#","left_out":{"after":2,"instructions":9}"#;
+        assert_eq!(listed("=a =a =a =a", left_out), "0x0=a 0x1 9 left out 0x2=a 0x3=a");
+        assert_eq!(listed("", left_out), "");
+    }
+
+    #[test]
+    fn text_of_the_input_cannot_steer_a_terminal() {
+        let text = r#"{"way":[{"code_section":"\u001b[2J","instruction":{"address":"0x0"},"arrival":"call",
+            "code":{"cfa":"\u001b[2J"},"registers":[{"name":"\u001b[2J","rule":"\u202e"}]}],
+            "lost":[{"what":"\u001b[2J"}],"clause":"\u001b[2J"}"#;
+        let why: Why<'_> = serde_json::from_str(text).expect("a proof");
+        let mut texts = why.sentences();
+        for step in &why.way {
+            texts.push(step.place());
+            texts.extend(step.state().into_iter().flat_map(|(name, rule)| [name, rule]));
+        }
+        assert!(texts.iter().all(|text| !text.contains(['\u{1b}', '\u{202e}'])), "{texts:?}");
+        assert_eq!(texts.len(), 3 + 8);
+    }
+}
