@@ -23,6 +23,9 @@ const name = (value, attributes) => h('bdi', attributes, value);
 
 const code = (value) => h('code', { dir: 'ltr' }, value);
 
+// A link that leaves the page, which only `--pages` makes.
+const outside = (address, ...children) => h('a', { class: 'rule', href: address, rel: 'noreferrer' }, children);
+
 const chip = (severity) => h('span', { class: `chip ${severity}` }, severity);
 
 const hidden = (value) => h('span', { class: 'visually-hidden' }, value);
