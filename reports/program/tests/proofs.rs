@@ -72,6 +72,15 @@ fn findings_have_the_proof_of_lookup() {
                 || finding["rule"] == "register-contradicts-code";
             assert_eq!(!why.is_null(), is_decided, "{file}: {finding}");
             let Some(last) = list(&why["way"]).last() else { continue };
+            let proof = &finding["difference"]["ruling"]["proof"];
+            if !proof.is_null() {
+                assert_eq!(
+                    last["instruction"], proof["instruction"],
+                    "{file}: the one that decides"
+                );
+                let (known, code) = (&last["code"], proof);
+                assert_eq!([&known["cfa"], &known["ra"]], [&code["cfa"], &code["ra"]], "{file}");
+            }
             let place = place(last);
             let mut arguments = vec!["lookup", "--why", "--format", "json", file, &place];
             for register in list(&last["registers"]) {
