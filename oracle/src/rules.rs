@@ -14,7 +14,7 @@ use sframe_validator::rules::Rule;
 
 pub(crate) use cfi::{CFI_OUTSIDE_CODE, CFI_SECTIONS_DIFFER};
 pub use cfi::{rule_of, rule_of_search};
-pub use code::{SFRAME_CONTRADICTS_CODE, WRONG_FRAME_AFTER_CALL};
+pub use code::{REGISTER_CONTRADICTS_CODE, SFRAME_CONTRADICTS_CODE, WRONG_FRAME_AFTER_CALL};
 pub use comparison::{SECTION_MISSING, USELESS_SECTION};
 
 const COUNT: usize = comparison::RULES.len() + code::RULES.len() + cfi::RULES.len();

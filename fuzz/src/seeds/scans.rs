@@ -61,9 +61,9 @@ fn folders(corpus: &Path) -> Vec<PathBuf> {
 fn report(corpus: &Path, folder: &Path, document: bool) -> String {
     let mut out = Vec::new();
     let mut renderer: Box<dyn Renderer> = if document {
-        Box::new(JsonDocument::new(&mut out))
+        Box::new(JsonDocument::new(&mut out, None))
     } else {
-        Box::new(JsonLines::new(&mut out))
+        Box::new(JsonLines::new(&mut out, None))
     };
     let inputs = Selection::new(&[folder.into()], Vec::new());
     let options =

@@ -219,7 +219,7 @@ fn render(record: Record<'static>) {
         width: Some(80),
     };
     let mut renderers: [Box<dyn Renderer>; 2] =
-        [Box::new(Text::new(io::sink(), options)), Box::new(JsonLines::new(io::sink()))];
+        [Box::new(Text::new(io::sink(), options)), Box::new(JsonLines::new(io::sink(), None))];
     let mut each = renderers.iter_mut();
     let written = each.try_for_each(|renderer| record.clone().hand_over(renderer.as_mut()));
     written.expect("nothing is written to");

@@ -78,8 +78,8 @@ fn show(records: &[Record<'_>]) {
     };
     lines(&written(|out| render(Text::new(out, options), records)));
     lines(&written(|out| render(Grouped::new(out, options), records)));
-    json(&written(|out| render(JsonDocument::new(out), records)));
-    let text = written(|out| render(JsonLines::new(out), records));
+    json(&written(|out| render(JsonDocument::new(out, None), records)));
+    let text = written(|out| render(JsonLines::new(out, None), records));
     text.lines().for_each(json);
     json(&written(|out| render(Sarif::new(out, true, Root::default(), None), records)));
     commands(&written(|out| render(Github::new(out), records)));

@@ -28,7 +28,7 @@ pub(super) const RULES: &[&Rule] = &[
 pub static SFRAME_CONTRADICTS_CODE: &Rule = &sframe_contradicts_code::RULE;
 
 /// The rule about registers that no row of SFrame has.
-pub(crate) static REGISTER_CONTRADICTS_CODE: &Rule = &register_contradicts_code::RULE;
+pub static REGISTER_CONTRADICTS_CODE: &Rule = &register_contradicts_code::RULE;
 
 /// The rule about [call sites](crate::compare::call_sites).
 pub static WRONG_FRAME_AFTER_CALL: &Rule = &wrong_frame_after_call::RULE;

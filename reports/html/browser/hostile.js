@@ -28,6 +28,11 @@ function difference() {
 	};
 }
 
+function why() {
+	const step = { code_section: MARK, instruction: { address: '0x10', bytes: '90', text: MARK }, arrival: 'jump', ways: 2, code: { cfa: MARK, ra: MARK, fp: MARK, ra_signed: true }, registers: [{ name: MARK, rule: MARK }] };
+	return { way: [step, step], left_out: { after: 1, instructions: 9 }, lost: [{ what: MARK, at: '0x10', is_join: true }], clause: MARK };
+}
+
 function finding(number, when, rule = 'cfa-mismatch') {
 	return {
 		rule, severity: 'error', group: MARK, known: number === 2 ? MARK : undefined, owner: ['yours', 'linker', 'assembler'][number], elf_section: MARK, message: `${number} ${when} ${MARK}`, section: 0, offset: 16, file_offset: 80,
@@ -35,7 +40,7 @@ function finding(number, when, rule = 'cfa-mismatch') {
 		function: { index: 0, start: '0x10', code_section: MARK, size: 32, symbol: number === 1 ? LONG : `symbol ${number} ${MARK}`, symbol_offset: 4 },
 		row: 1, code: { start: '0x10', end: '0x20', code_section: MARK, symbol: MARK },
 		context: number % 2 ? [{ offset: 16, bytes: MARK, name: MARK, value: MARK, blamed: true }] : [],
-		...(number % 2 ? {} : { difference: difference() }),
+		...(number % 2 ? {} : { difference: difference(), why: number ? why() : undefined }),
 	};
 }
 

@@ -7,6 +7,7 @@ import { ATTACKS } from './hostile.js';
 import { hostile, hostileChanges } from './pages.js';
 
 async function checkView(page, view) {
+	await page.evaluate(() => { for (const proof of document.querySelectorAll('details')) proof.open = true; });
 	await settled(page);
 	const found = await page.evaluate(() => ({
 		attacked: window.attacked,

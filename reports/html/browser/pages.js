@@ -38,6 +38,9 @@ const html = (name, ...args) => once(name, () => `file://${file(`${name}.html`, 
 export const differences = html('differences', '--format', 'html', '--thorough', 'corpus/differences');
 export const differencesJson = once('json', () => JSON.parse(run('--format', 'json', '--thorough', 'corpus/differences')));
 
+// A report whose rules link to their pages.
+export const linked = html('linked', '--format', 'html', '--known', 'deny', '--pages', 'https://example.org/sframe', 'corpus/differences/register-in-place/2.47.50.o');
+
 // A scan of a version of the golden corpus as a report.
 const scan = (version) => once(version, () => file(`${version}.ndjson`, () => run('--format', 'ndjson', '--all', `corpus/golden/${version}`)));
 const [first, second, third] = ['2.40', '2.44', '2.47.50'].map(scan);

@@ -1,7 +1,9 @@
 //! The evidence of a finding: its place, its field, the bytes around it, and the rows of both tables.
 
 use serde::Serialize;
-use sframe_record::{Code, Difference, Finding, Function, PrintedFrame, Side, Wrong, demangle};
+use sframe_record::{
+    Code, Difference, Finding, Function, PrintedFrame, Side, Why, WhyLine, Wrong, demangle,
+};
 
 use crate::strings::Strings;
 
@@ -33,6 +35,8 @@ pub(crate) struct Evidence {
     context: Vec<(u64, u32, u32, u32, u8)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<Rows>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<Proof>,
 }
 
 /// Index, start, section of code, size, symbol, offset from the symbol.
@@ -62,6 +66,30 @@ struct Rows {
     similar: Option<(u64, u64)>,
 }
 
+/// The proof: the way from an entry of the function to the instruction that decides.
+#[derive(Debug, Serialize)]
+struct Proof {
+    /// The place of that instruction.
+    to: u32,
+    /// The names of what is known: `CFA`, `RA`, `FP` and registers.
+    columns: Vec<u32>,
+    lines: Vec<ProofLine>,
+    /// Whether the way is not complete.
+    #[serde(skip_serializing_if = "is_zero")]
+    cut: u8,
+    /// Where something was lost, and what decides.
+    sentences: Vec<u32>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum ProofLine {
+    /// Place, instruction, what is known before it if that is shown, how control comes to it.
+    Step(u32, u32, Option<Vec<u32>>, Option<u32>),
+    /// The number of instructions that are not listed, and why.
+    Count(usize, &'static str),
+}
+
 fn is_zero(number: &u8) -> bool {
     *number == 0
 }
@@ -85,6 +113,7 @@ pub(crate) fn evidence(strings: &mut Strings, finding: &Finding<'_>, noun: &str)
         field: field.map(|of| [&of.name, &of.value, &of.allowed].map(|text| strings.of(text))),
         context,
         difference: finding.difference.as_ref().map(|of| rows(strings, of, noun)),
+        why: finding.why.as_ref().and_then(|of| proof(strings, of)),
     }
 }
 
@@ -136,4 +165,35 @@ fn rows(strings: &mut Strings, of: &Difference<'_>, noun: &str) -> Rows {
         ruling: ruling.map(|ruling| strings.of(&ruling.sentence(noun))),
         similar: similar.map(|similar| (similar.functions, similar.bytes)),
     }
+}
+
+/// A proof; `None` if it has no way.
+fn proof(strings: &mut Strings, of: &Why<'_>) -> Option<Proof> {
+    let (first, last) = (of.way.first()?, of.way.last()?);
+    let columns = first.state().into_iter().take(MOST).map(|(name, _)| strings.of(&name));
+    let columns = columns.collect();
+    let all = of.lines();
+    let lines = all.iter().take(MOST).map(|line| match line {
+        WhyLine::Step { step, shows_state, note } => ProofLine::Step(
+            strings.of(&step.place()),
+            strings.of(&step.instruction.text),
+            shows_state.then(|| {
+                let state = step.state().into_iter().take(MOST);
+                state.map(|(_, rule)| strings.of(&rule)).collect()
+            }),
+            note.as_ref().map(|note| strings.of(note)),
+        ),
+        WhyLine::Unchanged(_) | WhyLine::LeftOut(_) => {
+            let (count, what) = line.count().unwrap_or_default();
+            ProofLine::Count(count, what)
+        }
+    });
+    let lines = lines.collect();
+    Some(Proof {
+        to: strings.of(&last.place()),
+        columns,
+        lines,
+        cut: u8::from(of.left_out.is_some() || all.len() > MOST),
+        sentences: of.sentences().iter().take(MOST).map(|text| strings.of(text)).collect(),
+    })
 }

@@ -19,7 +19,7 @@ const LIBRARIES: [&str; 3] = [
 ];
 
 /// The scripts of the page. They share one scope.
-const SCRIPTS: [&str; 16] = [
+const SCRIPTS: [&str; 17] = [
     include_str!("../assets/js/data.js"),
     include_str!("../assets/js/dom.js"),
     include_str!("../assets/js/words.js"),
@@ -27,6 +27,7 @@ const SCRIPTS: [&str; 16] = [
     include_str!("../assets/js/rows.js"),
     include_str!("../assets/js/table.js"),
     include_str!("../assets/js/filters.js"),
+    include_str!("../assets/js/proof.js"),
     include_str!("../assets/js/evidence.js"),
     include_str!("../assets/js/file.js"),
     include_str!("../assets/js/causes.js"),

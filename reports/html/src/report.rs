@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use sframe_record::{Finding, Record, Severity, Status, Summary, catalogue, demangle};
+use sframe_record::{Finding, Pages, Record, Severity, Status, Summary, catalogue, demangle};
 
 use crate::causes::{CauseRow, Causes};
 use crate::details::{Details, format_of};
@@ -65,6 +65,7 @@ pub struct Report {
     history: Vec<Point>,
     name: String,
     left_out: LeftOut,
+    pages: Option<Pages>,
 }
 
 /// The parts of the scan that are not on the page.
@@ -118,6 +119,9 @@ struct RuleRow {
     known: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<[&'static str; 4]>,
+    /// The address of its page on the web.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<String>,
 }
 
 impl Rules {
@@ -134,18 +138,22 @@ impl Rules {
                 files: 0,
                 known: known.map(|known| shown(known).0),
                 page: page.map(|of| [of.summary, of.consequence, of.remedy, of.source]),
+                address: None,
             });
             next
         })
     }
 
     /// The rules with their counts.
-    fn finish(mut self, summary: &Summary<'_>) -> Vec<RuleRow> {
+    fn finish(mut self, summary: &Summary<'_>, pages: Option<&Pages>) -> Vec<RuleRow> {
         for count in &summary.rules {
             let place = self.place(&count.rule, count.severity, count.known.as_deref());
             if let Some(row) = self.rows.get_mut(place as usize) {
                 (row.count, row.files) = (count.count, count.files);
             }
+        }
+        for row in self.rows.iter_mut().filter(|row| row.page.is_some()) {
+            row.address = pages.map(|pages| pages.of_rule(&row.name));
         }
         self.rows
     }
@@ -171,6 +179,11 @@ impl Report {
     /// Sets the name of the scan, such as the path of its store.
     pub fn set_name(&mut self, name: &str) {
         name.clone_into(&mut self.name);
+    }
+
+    /// Links the names of rules to their pages.
+    pub fn set_pages(&mut self, pages: Option<Pages>) {
+        self.pages = pages;
     }
 
     /// Adds the figures of an earlier scan, for the lines over time. Earlier scans are added from the oldest on.
@@ -292,7 +305,7 @@ impl Report {
             kind: "scan",
             table: summary.tables(),
             strings: self.strings.all(),
-            rules: self.rules.finish(summary),
+            rules: self.rules.finish(summary, self.pages.as_ref()),
             files: &self.files,
             findings: &self.findings,
             causes: &causes.rows,

@@ -43,7 +43,9 @@ fn text_of_the_input_is_never_markup() {
             r#"{{"path":{name},"status":"checked","code_bytes":1,"package":{{"name":{name}}},
                 "sections":[{{"name":{name},"header":{{"version":2,"abi":{name}}}}}],
                 "counts":[{{"rule":{name},"severity":"error","count":1}}],"undecided":[{{"reason":{name}}}],
-                "findings":[{{"rule":{name},"severity":"error","message":{name}}}],
+                "findings":[{{"rule":{name},"severity":"error","message":{name},
+                "why":{{"way":[{{"code_section":{name},"instruction":{{"address":"0x0","text":{name}}},"arrival":"call",
+                "code":{{"cfa":{name}}},"registers":[{{"name":{name},"rule":{name}}}]}}],"lost":[{{"what":{name}}}],"clause":{name}}}}}],
                 "coverage":{{"bytes":{{"only_cfi":1}},"losses":[{{"cause":{name},"bytes":1}}],
                 "without_entry":{{"functions":1,"bytes":1,"largest":[{{"size":1,"symbol":{name}}}]}}}}}}"#
         );
@@ -141,4 +143,32 @@ fn a_page_does_not_depend_on_chance() {
     };
     let lines: Vec<String> = (0..50).map(line).collect();
     assert_eq!(page(&lines), page(&lines));
+}
+
+/// A report from elsewhere may have a way of any length, with any number of registers: the page has 200 of each, and says where to read
+/// the rest.
+#[test]
+fn proofs_are_bounded() {
+    let step = |number: usize| {
+        let registers: Vec<String> =
+            (0..300).map(|register| format!(r#"{{"name":"r{register}"}}"#)).collect();
+        format!(
+            r#"{{"instruction":{{"address":"{number:#x}","text":"call"}},"arrival":"jump","code":{{"cfa":"rsp+{number}"}},
+                "registers":[{}]}}"#,
+            registers.join(",")
+        )
+    };
+    let way: Vec<String> = (0..300).map(step).collect();
+    let line = format!(
+        r#"{{"path":"a","status":"checked","counts":[{{"rule":"r","severity":"error","count":1}}],
+            "findings":[{{"rule":"r","severity":"error","why":{{"way":[{}]}}}}]}}"#,
+        way.join(",")
+    );
+    let page = page(&[line]);
+    let details: serde_json::Value = serde_json::from_str(data(&page)[1]).expect("JSON");
+    let why = &details["files"][0]["findings"][0]["why"];
+    let length = |list: &serde_json::Value| list.as_array().map(Vec::len);
+    assert_eq!(length(&why["lines"]), Some(200));
+    assert_eq!((length(&why["columns"]), length(&why["lines"][0][2])), (Some(200), Some(200)));
+    assert_eq!(why["cut"], 1);
 }

@@ -13,6 +13,7 @@ use crate::ruling::Ruling;
 use crate::severity::Severity;
 use crate::unwind_table::UnwindTable;
 use crate::value::{Address, Text};
+use crate::why::Why;
 
 /// A violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -78,6 +79,10 @@ pub struct Finding<'r> {
     /// The rows of both tables, if SFrame and CFI differ.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<Box<Difference<'r>>>,
+    /// The proof that the machine code gives, if it was asked for (`--why`) and the code decides. A way of more than 100 instructions
+    /// lacks its middle.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Box<Why<'r>>>,
 }
 
 impl Finding<'static> {
@@ -110,6 +115,7 @@ impl Finding<'static> {
             source: None,
             context: Vec::new(),
             difference: None,
+            why: None,
         }
     }
 }

@@ -90,3 +90,12 @@ impl KnownFrame<'static> {
         }
     }
 }
+
+impl KnownFrame<'_> {
+    /// A copy that borrows from no line.
+    #[must_use]
+    pub fn owned(&self) -> KnownFrame<'static> {
+        let text = |of: &Option<Text<'_>>| of.clone().map(Text::into_owned);
+        KnownFrame { cfa: text(&self.cfa), ra: text(&self.ra), fp: text(&self.fp) }
+    }
+}

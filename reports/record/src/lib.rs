@@ -44,6 +44,7 @@ mod table;
 pub mod text;
 mod unwind_table;
 mod value;
+mod why;
 
 pub use call_sites::packages::PackageCallSites;
 pub use call_sites::{CallSiteTotal, CallSites, SiteCounts};
@@ -87,3 +88,4 @@ pub use summary::{
 pub use table::{Line, Table};
 pub use unwind_table::UnwindTable;
 pub use value::{Address, Text};
+pub use why::{ArrivalKind, CodeStatement, KnownRegister, LeftOut, Lost, Why, WhyLine, WhyStep};

@@ -1,5 +1,9 @@
 //! Where the pages of `explain` are on the web.
 
+use crate::catalogue;
+use crate::record::RuleCount;
+use crate::summary::Summary;
+
 /// The address of the folder to which the web site was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pages(String);
@@ -28,6 +32,16 @@ impl Pages {
     #[must_use]
     pub fn of_rule(&self, name: &str) -> String {
         format!("{}/{RULES}/{name}.html", self.0)
+    }
+
+    /// A summary with the addresses of the pages of its rules.
+    #[must_use]
+    pub fn add_to<'r>(&self, summary: &Summary<'r>) -> Summary<'r> {
+        let mut summary = summary.clone();
+        let rules = summary.rules.iter().filter(|of| catalogue::find(&of.rule).is_some());
+        let address = |of: &RuleCount<'r>| (of.rule.clone(), self.of_rule(&of.rule).into());
+        summary.pages = rules.map(address).collect();
+        summary
     }
 }
 

@@ -115,6 +115,9 @@ pub struct Summary<'r> {
     /// or that have another severity than others of the rule, have counts of their own.
     #[serde(borrow)]
     pub rules: Vec<RuleCount<'r>>,
+    /// The addresses of the pages of these rules, by name; absent without `--pages`.
+    #[serde(borrow, default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pages: BTreeMap<Text<'r>, Text<'r>>,
     /// The counts of each group of rules with findings, in the catalogue's order.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupCount<'r>>,

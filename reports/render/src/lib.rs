@@ -16,3 +16,4 @@ pub mod report;
 pub mod size;
 pub mod trace;
 pub mod walk;
+mod why;

@@ -3,7 +3,6 @@
 mod answer;
 mod place;
 mod text;
-mod why;
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -23,12 +22,12 @@ use sframe_input::{FileBytes, SectionSource, archive, plain_error};
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::{printable, printable_path};
 use sframe_record::{
-    Address, Instruction, KnownFrame, PrintedFrame, SourceLine, Text, UnwindTable, Wrong,
+    Address, CodeStatement, Instruction, KnownRegister, PrintedFrame, SourceLine, Text,
+    UnwindTable, Why, Wrong,
 };
 use sframe_scan::describe::DebugSections;
 use sframe_scan::{CheckOptions, parsed, sections, table_of, with_tables};
 pub use text::write as write_text;
-pub use why::{ArrivalKind, KnownRegister, Lost, Why, WhyStep};
 
 /// The answers to a look-up; `lookup --format json` writes them.
 #[derive(Debug, Serialize)]
@@ -114,7 +113,7 @@ pub struct Answer {
     pub cfi_unfound: Option<Text<'static>>,
     /// What the machine code itself says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<CodeStatement>,
+    pub code: Option<CodeStatement<'static>>,
     /// Why the machine code decides nothing about a statement or, if there is none, says nothing about the frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code_undecided: Option<Unproven>,
@@ -124,13 +123,13 @@ pub struct Answer {
     pub code_undecided_by: Option<Instruction<'static>>,
     /// The proof of what the machine code says, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<Why>,
+    pub why: Option<Why<'static>>,
     /// The rules of CFI for callee-saved registers that the machine code proves wrong. SFrame carries none of these registers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wrong_registers: Vec<WrongRegister>,
     /// The rules of CFI for the registers that were asked about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cfi_registers: Vec<KnownRegister>,
+    pub cfi_registers: Vec<KnownRegister<'static>>,
     /// Which statement the machine code proves wrong. If both say the same, `inherited`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrong: Option<Wrong>,
@@ -214,18 +213,6 @@ pub struct FoundRow {
     pub frame: PrintedFrame<Text<'static>>,
 }
 
-/// The statement of the machine code about a PC, with the machine's names of registers. What it does not determine is
-/// absent.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CodeStatement {
-    /// How the frame is recovered.
-    #[serde(flatten)]
-    pub known: KnownFrame<'static>,
-    /// Whether the return address is signed (AArch64).
-    pub ra_signed: bool,
-}
-
 /// Writes the answers as one JSON document.
 ///
 /// # Errors
@@ -240,7 +227,8 @@ pub fn write_json(out: &mut dyn Write, answers: &Answers) -> io::Result<()> {
 #[must_use]
 #[cfg(feature = "schema")]
 pub fn schema() -> schemars::Schema {
-    schemars::schema_for!(Answers)
+    let settings = schemars::generate::SchemaSettings::default().for_serialize();
+    settings.into_generator().into_root_schema_for::<Answers>()
 }
 
 impl Answers {

@@ -6,7 +6,7 @@ use sframe_oracle::account::{self, Account, Witnesses, account_each};
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::code::amd64_instruction_length;
 use sframe_oracle::compare::CfiConfirms;
-use sframe_oracle::rules::WRONG_FRAME_AFTER_CALL;
+use sframe_oracle::rules::{REGISTER_CONTRADICTS_CODE, WRONG_FRAME_AFTER_CALL};
 use sframe_validator::Section;
 use sframe_validator::check::{Checker, Confirm, Options};
 use sframe_validator::elf::{Elf, SectionHeaders};
@@ -19,7 +19,7 @@ use super::held::Held;
 use super::options::{Against, CheckOptions};
 use super::tables::{Tables, has_cfi, with_tables};
 use crate::describe::{
-    Comparison, Gathered, Gatherer, Names, coverage, producers, proofs, undecided,
+    Comparison, Gathered, Gatherer, Names, Ways, coverage, producers, proofs, undecided,
 };
 use sframe_defects::RowDefects;
 use sframe_input::SectionSource;
@@ -115,7 +115,13 @@ pub(super) fn check_and_compare(
             report.counts.push((WRONG_FRAME_AFTER_CALL, examined.count));
         }
         let found = found.into_iter().filter(|finding| options.looks_for(finding.rule));
-        found.for_each(|finding| held.push(located.record(finding, Gathered::default())));
+        let mut ways = options.why.then(|| Ways::new(elf, &sections, cfi, file.names));
+        found.for_each(|finding| {
+            let place = finding.code.filter(|_| finding.rule == REGISTER_CONTRADICTS_CODE);
+            let ways = ways.as_mut().zip(place);
+            let why = ways.and_then(|(ways, place)| ways.of_registers(place.start));
+            held.push(located.record(finding, Gathered { why, ..Gathered::default() }));
+        });
         held.append(differences);
         report.counts.extend(account.counts);
         report.undecided.extend(account.undecided);
@@ -144,7 +150,9 @@ fn compare<'c>(
     let sections: Vec<_> = sources.filter_map(|source| source.section.ok()).collect();
     let cfi = cfi.unwrap_or_default();
     let mut differences = Held::default();
-    let (mut gatherer, mut located) = (Gatherer::new(file.elf, &sections), file.located());
+    let ways = options.why.then(|| Ways::new(file.elf, &sections, cfi, file.names));
+    let mut gatherer = Gatherer::new(file.elf, &sections).with_proofs(ways);
+    let mut located = file.located();
     let mut defects =
         RowDefects::new(file.elf, &sections, cfi, producers).by_directives(options.by_directives);
     let kept = kept(options, !sections.is_empty());

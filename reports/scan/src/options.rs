@@ -54,6 +54,8 @@ pub struct CheckOptions {
     pub against: Against,
     /// Compare sections and CFI with machine code as well, in every file.
     pub thorough: bool,
+    /// Add proofs to the findings that the machine code decides.
+    pub why: bool,
     /// Take the code of all files for built without a red zone.
     pub no_red_zone: bool,
     /// Take the directives for right where a row is the one that an assembler makes of them, even if the code refutes them.
@@ -104,6 +106,7 @@ impl Default for CheckOptions {
             ignore: Vec::new(),
             against: Against::default(),
             thorough: false,
+            why: false,
             no_red_zone: false,
             by_directives: false,
             call_sites: false,

@@ -5,7 +5,7 @@ function h(tag, attributes, ...children) {
 	const element = document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes ?? {})) {
 		if (value === null || value === undefined || value === false) continue;
-		if (name === 'onclick') element.addEventListener('click', value);
+		if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
 		else element.setAttribute(name, value === true ? '' : value);
 	}
 	add(element, children);
@@ -22,6 +22,9 @@ function add(element, children) {
 const name = (value, attributes) => h('bdi', attributes, value);
 
 const code = (value) => h('code', { dir: 'ltr' }, value);
+
+// A link that leaves the page, which only `--pages` makes.
+const outside = (address, ...children) => h('a', { class: 'rule', href: address, rel: 'noreferrer' }, children);
 
 const chip = (severity) => h('span', { class: `chip ${severity}` }, severity);
 

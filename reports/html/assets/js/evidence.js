@@ -84,5 +84,6 @@ function evidenceOf(details, evidence) {
 	} else if (evidence.context?.length) {
 		parts.push(contextTable(details, evidence.context));
 	}
+	parts.push(proofOf(details, evidence));
 	return parts;
 }

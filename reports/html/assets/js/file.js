@@ -87,10 +87,11 @@ function findingArticle(finding, details, evidence) {
 		finding.known ? ['known defect ', code(finding.known)] : null,
 		finding.owner ? `to be fixed by ${ownerText(finding.owner)}` : null,
 		evidence?.elf_section === undefined ? null : ['in ', code(details.text(evidence.elf_section))],
+		rule.address ? h('a', { href: routeTo('rule', rule.name) }, 'findings of this rule') : null,
 		finding.cause !== null ? h('a', { href: routeTo('cause', finding.cause) }, 'root cause') : null,
 	].filter(Boolean);
 	return h('article', { class: `finding ${severity}`, id: `finding-${finding.index}`, tabindex: '-1' },
-		h('h3', null, chip(severity), ' ', h('a', { class: 'rule', href: routeTo('rule', rule.name) }, rule.name), h('span', { class: 'message' }, name(finding.message))),
+		h('h3', null, chip(severity), ' ', rule.address ? outside(rule.address, rule.name) : h('a', { class: 'rule', href: routeTo('rule', rule.name) }, rule.name), h('span', { class: 'message' }, name(finding.message))),
 		notes.length ? h('p', { class: 'notes' }, notes.map((note, place) => [place ? ' · ' : null, note])) : null,
 		evidence ? evidenceOf(details, evidence) : h('p', { class: 'notice' }, 'The evidence is not on this page: the page is full. Other formats have it.'));
 }

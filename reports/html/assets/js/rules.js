@@ -32,7 +32,7 @@ function ruleView(route) {
 	const paragraphs = [['What goes wrong', consequence], ['What to do', remedy], ['Source', source]];
 	const nodes = [
 		h('p', { class: 'crumbs' }, h('a', { href: '#rules' }, 'Rules')),
-		h('h1', { tabindex: '-1' }, chip(SEVERITIES[rule.severity]), ' ', name(rule.name)),
+		h('h1', { tabindex: '-1' }, chip(SEVERITIES[rule.severity]), ' ', rule.address ? outside(rule.address, rule.name) : name(rule.name)),
 		h('p', { class: 'lead' }, summary),
 		h('dl', { class: 'page' }, paragraphs.filter(([, words]) => words).map(([label, words]) => h('div', null, h('dt', null, label), h('dd', null, words)))),
 	];

@@ -358,6 +358,12 @@ pub(super) struct WhatArgs {
     /// SFrame. AMD64 and AArch64.
     #[arg(long, help_heading = "What to check")]
     pub(super) thorough: bool,
+    /// Show the proof of each finding that the machine code decides
+    ///
+    /// It is the way from the function's entry to the instruction that decides, with what is known before each instruction. HTML has it
+    /// without this option. The first 100 such findings of a file have a proof; `lookup FILE PC --why` prints any.
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub(super) why: bool,
     /// Take the code for built without a red zone: whatever is saved below SP is lost
     ///
     /// On AMD64, programs may use 128 bytes below SP. Kernels, firmware and code built with -mno-red-zone may not, because interrupts

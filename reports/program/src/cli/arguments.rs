@@ -149,7 +149,7 @@ mod tests {
             "p -q -- dump",
             "p -q",
             "p -j",
-            "p --why dump",
+            "p --gc-sections dump",
             "p - dump",
         ] {
             assert_eq!(moved(line), line);

@@ -142,6 +142,7 @@ pub(super) fn shown_options(
         producers: !is_text,
         named_examples: verbose || !is_text,
         require_section: gates.require_section,
+        why: what.why || output.formats().any(|format| format == Format::Html),
         ..options
     })
 }
@@ -173,6 +174,7 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
             Some(Oracle::None) => Against::None,
         },
         thorough: args.thorough,
+        why: args.why,
         no_red_zone: args.no_red_zone,
         call_sites: args.call_sites,
         forecast: args.forecast.clone(),

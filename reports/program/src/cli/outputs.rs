@@ -164,9 +164,13 @@ fn of_format(
                 (false, false) => Box::new(Grouped::new(out, options)),
             }
         }
-        Format::Json => Box::new(JsonDocument::new(out)),
-        Format::Ndjson => Box::new(JsonLines::new(out)),
-        Format::Html => Box::new(Html::new(out, Report::default())),
+        Format::Json => Box::new(JsonDocument::new(out, pages())),
+        Format::Ndjson => Box::new(JsonLines::new(out, pages())),
+        Format::Html => {
+            let mut report = Report::default();
+            report.set_pages(pages());
+            Box::new(Html::new(out, report))
+        }
         Format::Sarif => Box::new(Sarif::new(out, output.sarif_suppressed, root.clone(), pages())),
         Format::Junit => Box::new(Junit::new(out)),
         Format::Github => Box::new(Github::new(out)),

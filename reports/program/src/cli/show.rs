@@ -51,6 +51,7 @@ pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
         Format::Html => {
             let mut report = Report::default();
             report.set_name(&printable_path(scan));
+            report.set_pages(args.output.pages.clone());
             for path in earlier {
                 let mut summary = Summary::default();
                 read(path, policy.clone(), &mut summary, &mut Nothing)

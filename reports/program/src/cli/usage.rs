@@ -76,7 +76,7 @@ fn with_our_tips(mut error: Error) -> Error {
     error
 }
 
-/// `--why is an option of the command lookup`.
+/// `--gc-sections is an option of the command forecast`.
 fn of_commands(option: &str, name: &str) -> Option<String> {
     let commands: Vec<String> =
         hints::commands_with(name).iter().map(|command| format!("`{command}`")).collect();

@@ -131,6 +131,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
         &[
             "near",
             "function_name",
+            "why",
             "report",
             "explain",
             "dump",

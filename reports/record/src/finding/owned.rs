@@ -1,7 +1,6 @@
 //! Findings that outlive the line that they were read from.
 
 use super::{Code, Difference, Directive, Field, Finding, Function, Part, SourceLine, TableLine};
-use crate::frame::KnownFrame;
 use crate::instruction::Instruction;
 use crate::ruling::{Proof, Ruling};
 use crate::value::Text;
@@ -32,6 +31,7 @@ impl Finding<'_> {
             source: self.source.as_ref().map(SourceLine::owned),
             context: self.context.iter().map(part).collect(),
             difference: self.difference.as_deref().map(|of| Box::new(difference(of))),
+            why: self.why.as_deref().map(|of| Box::new(of.owned())),
         }
     }
 }
@@ -105,11 +105,7 @@ fn ruling(of: &Ruling<'_>) -> Ruling<'static> {
         proof: of.proof.as_ref().map(|of| Proof {
             change: of.change.as_ref().map(instruction),
             instruction: instruction(&of.instruction),
-            known: KnownFrame {
-                cfa: maybe(&of.known.cfa),
-                ra: maybe(&of.known.ra),
-                fp: maybe(&of.known.fp),
-            },
+            known: of.known.owned(),
             ..*of
         }),
         ..*of

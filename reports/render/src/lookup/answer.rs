@@ -3,24 +3,21 @@
 use std::collections::BTreeMap;
 
 use sframe_oracle::cfi::{Cfi, Fde, check_search_table};
-use sframe_oracle::code::{Function, Program, ProvenRow, Truth, Unproven, WhyUnproven};
+use sframe_oracle::code::{Function, Program, Truth, Unproven, WhyUnproven};
 use sframe_oracle::compare::{Fields, Range, Verdict, function_as_described, wrong_rules};
 use sframe_oracle::witness::{CodeRange, SframeFunction, Statement as Stated};
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Frame, Named, Register, Row};
 use sframe_validator::{Abi, Section};
 
-use super::why::{self, KnownRegister, Why};
-use super::{
-    Answer, AnswerVerdict, CodeStatement, FoundRow, HiddenEntry, Statement, WrongRegister,
-};
+use super::{Answer, AnswerVerdict, FoundRow, HiddenEntry, Statement, WrongRegister};
 use sframe_input::SectionSource;
 use sframe_record::json::exact_name;
-use sframe_record::{Address, KnownFrame, PrintedFrame, Text, Wrong};
+use sframe_record::{Address, CodeStatement, KnownRegister, PrintedFrame, Text, Why, Wrong};
 use sframe_scan::describe::Names;
 use sframe_scan::describe::RowReader;
 use sframe_scan::describe::{DebugSections, SourceLines};
-use sframe_scan::describe::{instruction_at, instruction_to_blame};
+use sframe_scan::describe::{clause, instruction_at, instruction_to_blame, why};
 
 /// Makes answers from a file.
 pub(super) struct Reader<'r, 'a> {
@@ -216,11 +213,11 @@ impl<'r, 'a> Reader<'r, 'a> {
         let wrong_registers = wrong_registers(abi, &mut function, self.elf, self.tables, place);
         let why = self.why.then(|| {
             let asked = (place.address, self.registers);
-            let clause = why::clause(wrong, !wrong_registers.is_empty());
-            let names = &mut self.names;
-            Why { clause, ..why::find(self.elf, abi, names, (code, &mut function), asked) }
+            let clause = clause(wrong, !wrong_registers.is_empty());
+            let names = &self.names;
+            Why { clause, ..why(self.elf, abi, names, (code, &mut function), asked) }
         });
-        let statement = Some(code_statement(abi, &known));
+        let statement = Some(CodeStatement::new(abi, &known));
         ByCode { statement, undecided, wrong, wrong_registers, why }
     }
 
@@ -271,7 +268,7 @@ impl<'r, 'a> Reader<'r, 'a> {
 /// What the machine code says about a place.
 #[derive(Default)]
 struct ByCode {
-    statement: Option<CodeStatement>,
+    statement: Option<CodeStatement<'static>>,
     /// Why it decides nothing.
     undecided: Option<WhyUnproven>,
     /// Which statement it proves wrong.
@@ -279,7 +276,7 @@ struct ByCode {
     /// The rules of CFI for callee-saved registers that it proves wrong.
     wrong_registers: Vec<WrongRegister>,
     /// The proof, if it was asked for.
-    why: Option<Why>,
+    why: Option<Why<'static>>,
 }
 
 impl ByCode {
@@ -324,13 +321,6 @@ fn range_at(code: &Program<'_>, place: CodeAddress) -> Option<CodeRange> {
 fn found_row(abi: Abi, row: &Row) -> FoundRow {
     let frame = PrintedFrame::new(abi, &row.frame);
     FoundRow { start: Address(row.start), end: Address(row.end), frame }
-}
-
-fn code_statement(abi: Abi, known: &ProvenRow) -> CodeStatement {
-    CodeStatement {
-        known: KnownFrame::new(abi, known),
-        ra_signed: known.ra.is_some() && known.ra_signed,
-    }
 }
 
 fn compared(verdict: Verdict) -> (AnswerVerdict, Fields) {

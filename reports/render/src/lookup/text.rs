@@ -4,13 +4,10 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use super::{Answer, AnswerVerdict, Answers, FoundRow, HiddenEntry, Statement, WrongRegister};
 use crate::function_name::at_offset;
-
-use super::why::{self, KnownRegister};
-use super::{
-    Answer, AnswerVerdict, Answers, CodeStatement, FoundRow, HiddenEntry, Statement, WrongRegister,
-};
-use sframe_record::{KnownFrame, Text, UnwindTable, Wrong};
+use crate::why;
+use sframe_record::{CodeStatement, KnownFrame, KnownRegister, Text, UnwindTable, Wrong};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -81,7 +78,7 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, noun: &str) -> io::Result<
         writeln!(out, "  {noun:<6}  {name}={}", rule.as_deref().unwrap_or("?"))?;
     }
     if let Some(why) = &answer.why {
-        why::write(out, why)?;
+        why::write(out, why, 2)?;
     }
     verdict(out, answer, noun)?;
     for WrongRegister { name, cfi, code } in &answer.wrong_registers {
@@ -162,7 +159,7 @@ fn range(row: &FoundRow) -> String {
 }
 
 /// What the machine code says. It does not determine what is `?`.
-fn code_statement(code: &CodeStatement, widths: &Widths) -> String {
+fn code_statement(code: &CodeStatement<'_>, widths: &Widths) -> String {
     let part = |part: &Option<Text<'_>>| part.as_deref().unwrap_or("?").to_owned();
     let (cfa_width, ra_width) = (widths.cfa, widths.ra);
     let KnownFrame { cfa, ra, fp } = &code.known;

@@ -1,11 +1,12 @@
 //! JSON: one document, or one line for each file. Both contain [`Record`]s.
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Seek, Write};
 
 use serde::Serialize;
 use sframe_record::json::{FORMAT, TOOL, Tool, write};
 use sframe_record::ndjson::{Line, SummaryLine};
-use sframe_record::{Events, Finding, Record, Summary};
+use sframe_record::{Events, Finding, Pages, Record, Summary};
 use tempfile::SpooledTempFile;
 
 use super::Renderer;
@@ -47,6 +48,14 @@ pub fn line_schema() -> schemars::Schema {
 #[cfg(feature = "schema")]
 fn written() -> schemars::SchemaGenerator {
     schemars::generate::SchemaSettings::default().for_serialize().into_generator()
+}
+
+/// The summary, with the addresses of the rules' pages if they are known.
+fn with_pages<'s, 'r>(summary: &'s Summary<'r>, pages: Option<&Pages>) -> Cow<'s, Summary<'r>> {
+    match pages {
+        Some(pages) => Cow::Owned(pages.add_to(summary)),
+        None => Cow::Borrowed(summary),
+    }
 }
 
 /// The number of bytes of a file's findings that are held in memory.
@@ -99,12 +108,14 @@ pub struct JsonDocument<W> {
     out: W,
     any: bool,
     held: Held,
+    pages: Option<Pages>,
 }
 
 impl<W: Write> JsonDocument<W> {
-    /// A renderer that writes to `out`; nothing before the first record.
-    pub fn new(out: W) -> JsonDocument<W> {
-        JsonDocument { out, any: false, held: Held::new() }
+    /// A renderer that writes to `out`; nothing before the first record. The summary has the addresses of the rules' pages, if they are
+    /// given.
+    pub fn new(out: W, pages: Option<Pages>) -> JsonDocument<W> {
+        JsonDocument { out, any: false, held: Held::new(), pages }
     }
 
     /// Writes the beginning of the document.
@@ -140,7 +151,7 @@ impl<W: Write> Renderer for JsonDocument<W> {
             self.start()?;
         }
         write!(self.out, "\n],\"summary\":")?;
-        write(&mut self.out, summary)?;
+        write(&mut self.out, with_pages(summary, self.pages.as_ref()).as_ref())?;
         writeln!(self.out, "}}")?;
         self.out.flush()
     }
@@ -151,12 +162,13 @@ impl<W: Write> Renderer for JsonDocument<W> {
 pub struct JsonLines<W> {
     out: W,
     held: Held,
+    pages: Option<Pages>,
 }
 
 impl<W: Write> JsonLines<W> {
-    /// A renderer that writes to `out`.
-    pub fn new(out: W) -> JsonLines<W> {
-        JsonLines { out, held: Held::new() }
+    /// A renderer that writes to `out`. The summary has the addresses of the rules' pages, if they are given.
+    pub fn new(out: W, pages: Option<Pages>) -> JsonLines<W> {
+        JsonLines { out, held: Held::new(), pages }
     }
 }
 
@@ -179,6 +191,8 @@ impl<W: Write> Events for JsonLines<W> {
 
 impl<W: Write> Renderer for JsonLines<W> {
     fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        let summary = with_pages(summary, self.pages.as_ref());
+        let summary = summary.as_ref();
         let line = Line::Summary(SummaryLine { format: FORMAT, tool: TOOL, summary });
         write(&mut self.out, &line)?;
         writeln!(self.out)?;

@@ -310,6 +310,9 @@ impl<W: Write> Text<W> {
             }
             None => self.context(&finding.context, style)?,
         }
+        if let Some(why) = &finding.why {
+            crate::why::write(&mut self.out, why, 4)?;
+        }
         if let Some(known) = &finding.known {
             return writeln!(self.out, "    known: {}", self.wrapped(&known::in_full(known), 6));
         }

@@ -131,7 +131,7 @@ impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
     /// The record of a finding, with what was gathered about it.
     #[must_use]
     pub fn record(&mut self, finding: finding::Finding, gathered: Gathered) -> Finding<'static> {
-        let Gathered { difference, known } = gathered;
+        let Gathered { difference, known, why } = gathered;
         let section = finding.section.and_then(|position| self.sections.get(position).copied());
         let source = section.and_then(|(_, source)| source).filter(|_| self.contexts > 0);
         self.contexts = self.contexts.saturating_sub(1);
@@ -181,6 +181,7 @@ impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
             source: None,
             context,
             difference: difference.map(Box::new),
+            why: why.map(Box::new),
         }
     }
 }

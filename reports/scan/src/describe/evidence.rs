@@ -2,28 +2,18 @@
 
 use sframe_oracle::account;
 use sframe_oracle::compare::{self as oracle, Reason};
-use sframe_record::json::hex;
 use sframe_record::{
-    Address, Difference, Instruction, KnownFrame, Proof, Ruling, Side, Similar, Text,
+    Address, Difference, Instruction, KnownFrame, Proof, Ruling, Side, Similar, Text, Why,
 };
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Abi, Section};
 
 use super::directives::directives;
+use super::instructions::{code, instruction_at};
 use super::rows::RowReader;
 use super::tables::Tables;
-use crate::disassembly::disassemble;
-
-/// The number of instructions of the range that are shown.
-const MAX_INSTRUCTIONS: usize = 8;
-/// The size in bytes of the longest instruction (AMD64).
-const LONGEST: u64 = 15;
-/// The maximum number of bytes of a function that are decoded to find the start of an instruction.
-const MAX_DECODED: u64 = 1 << 16;
-
-/// The number of bytes that are shown of an instruction that is not decoded: all of it on AArch64.
-const SHOWN: u64 = 4;
+use super::ways::Ways;
 
 /// What a finding has besides its place and words.
 #[derive(Clone, Debug, Default)]
@@ -32,25 +22,38 @@ pub struct Gathered {
     pub difference: Option<Difference<'static>>,
     /// The known defect that its row is a case of.
     pub known: Option<&'static str>,
+    /// The proof, if it is wanted and the code decides.
+    pub why: Option<Why<'static>>,
 }
 
 /// Gathers the evidence of a file's differences.
-pub struct Gatherer<'g> {
+pub struct Gatherer<'g, 'n> {
     elf: &'g Elf<'g>,
     sections: &'g [Section<'g>],
     rows: RowReader,
+    proofs: Option<Ways<'g, 'n>>,
 }
 
-impl<'g> Gatherer<'g> {
+impl<'g, 'n> Gatherer<'g, 'n> {
     /// Gathers differences of the file, which has `sections`.
     #[must_use]
-    pub fn new(elf: &'g Elf<'g>, sections: &'g [Section<'g>]) -> Gatherer<'g> {
-        Gatherer { elf, sections, rows: RowReader::default() }
+    pub fn new(elf: &'g Elf<'g>, sections: &'g [Section<'g>]) -> Gatherer<'g, 'n> {
+        Gatherer { elf, sections, rows: RowReader::default(), proofs: None }
+    }
+
+    /// Gathers proofs as well.
+    #[must_use]
+    pub fn with_proofs(self, proofs: Option<Ways<'g, 'n>>) -> Gatherer<'g, 'n> {
+        Gatherer { proofs, ..self }
     }
 
     /// A difference for the record of its file.
     pub fn gathered(&mut self, difference: &account::Difference<'_>) -> Gathered {
-        Gathered { difference: self.gather(difference), known: difference.known }
+        let why = match (&mut self.proofs, difference.ruling) {
+            (Some(proofs), Some(ruling)) => proofs.of_ruling(difference.start, ruling),
+            _ => None,
+        };
+        Gathered { difference: self.gather(difference), known: difference.known, why }
     }
 
     /// The evidence of a difference; `None` if there are too many rows or they cannot be read again.
@@ -123,42 +126,4 @@ fn describe(
             Ruling { wrong, undecided: None, proof: Some(proof) }
         }
     }
-}
-
-/// The instruction that contains `place`, in the function that begins at `function`.
-pub fn instruction_at(
-    elf: &Elf<'_>,
-    abi: Abi,
-    function: CodeAddress,
-    place: CodeAddress,
-) -> Option<Instruction<'static>> {
-    let end = place.address.saturating_add(LONGEST);
-    code(elf, abi, function, place.address, end).into_iter().next()
-}
-
-/// The instruction at `place`, which a reason names, or its first bytes if it is not decoded: nobody knows how many belong to it.
-#[must_use]
-pub fn instruction_to_blame(elf: &Elf<'_>, place: CodeAddress) -> Option<Instruction<'static>> {
-    let decoded = instruction_at(elf, elf.abi()?, place, place);
-    decoded.or_else(|| {
-        let bytes = hex(elf.code_bytes(place, SHOWN)?).into();
-        Some(Instruction { address: Address(place.address), bytes, text: Text::default() })
-    })
-}
-
-/// The instructions in `[start, end)` of the function that begins at `function`.
-pub fn code(
-    elf: &Elf<'_>,
-    abi: Abi,
-    function: CodeAddress,
-    start: u64,
-    end: u64,
-) -> Vec<Instruction<'static>> {
-    // A row starts at the start of an instruction. This is used if the start of the function is too far away.
-    let near = start.checked_sub(function.address).is_some_and(|bytes| bytes <= MAX_DECODED);
-    let first = if near { function.address } else { start };
-    let place = CodeAddress { section: function.section, address: first };
-    let Some(bytes) = elf.code_bytes(place, end.saturating_sub(first)) else { return Vec::new() };
-    let instructions = disassemble(abi, bytes, first, start, MAX_INSTRUCTIONS);
-    instructions.into_iter().map(Instruction::from).collect()
 }

@@ -7,7 +7,7 @@ use sframe_record::{ProofBytes, Proofs, UnprovenBytes};
 use sframe_validator::elf::Elf;
 
 use super::coverage::place;
-use super::evidence::instruction_to_blame;
+use super::instructions::instruction_to_blame;
 use super::names::Names;
 
 /// The sums of the witnesses that describe any code of a file.

@@ -63,6 +63,9 @@ fn option_text(options: &CheckOptions) -> String {
     if !forecast.is_empty() {
         let _ = writeln!(text, "forecast {forecast:?}");
     }
+    if options.why {
+        let _ = writeln!(text, "why");
+    }
     if options.no_red_zone {
         let _ = writeln!(text, "no red zone");
     }

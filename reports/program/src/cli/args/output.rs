@@ -21,9 +21,9 @@ pub(in crate::cli) struct OutputArgs {
     /// GitHub's code scanning shows them like others.
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub(in crate::cli) sarif_suppressed: bool,
-    /// Link the names of rules in SARIF and Markdown to their pages below this address
+    /// Link the names of rules in HTML, SARIF and Markdown to their pages below this address
     ///
-    /// It is the address of the web site that the package sframe-site writes.
+    /// It is the address of the web site that the package sframe-site writes. The summary in JSON has the addresses, too.
     #[arg(long, value_name = "ADDRESS", value_parser = Pages::parse, help_heading = "Output", hide_short_help = true)]
     pub(in crate::cli) pages: Option<Pages>,
     /// Report what code SFrame describes, and why not more
