@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sframe_oracle::debug_file::{candidates, check_with};
 use sframe_validator::elf::Elf;
 
-use super::{Debuginfod, FileBytes, checksum, plain_error};
+use super::{FileBytes, checksum, plain_error};
 use sframe_record::text::printable_path;
 
 /// A debug file that is known to belong to a file: its build-id or checksum matches.
@@ -80,22 +80,5 @@ impl DebugFile {
             }
         }
         refused.map_or(Ok(None), Err)
-    }
-
-    /// Like [`find`](DebugFile::find); if there is no file, servers are asked.
-    ///
-    /// # Errors
-    /// Returns an error also if the servers cannot be asked, or if what they send cannot be used.
-    pub fn find_or_fetch(
-        path: &Path,
-        elf: &Elf<'_>,
-        folders: &[PathBuf],
-        servers: Option<&Debuginfod>,
-    ) -> Result<Option<DebugFile>, String> {
-        let found = DebugFile::find(path, elf, folders)?;
-        match (found, servers) {
-            (None, Some(servers)) => servers.find(elf),
-            (found, _) => Ok(found),
-        }
     }
 }

@@ -44,8 +44,10 @@ impl<'s> DebugFiles<'s> {
     /// # Errors
     /// The reason, for people, why a file with the right name is not used.
     pub(super) fn find(&self, path: &Path, elf: &Elf<'_>) -> Result<Option<WithCfi<'s>>, String> {
-        let servers = self.servers.as_deref();
-        let found = DebugFile::find_or_fetch(path, elf, &self.folders, servers)?;
+        let found = match (DebugFile::find(path, elf, &self.folders)?, &self.servers) {
+            (None, Some(servers)) => servers.find(elf)?,
+            (found, _) => found,
+        };
         let Some(found) = found else { return Ok(None) };
         let Some(bytes) = self.files.keep_debug_file(found) else { return Ok(None) };
         let elf = Elf::parse(bytes).map_err(|error| error.to_string())?;
