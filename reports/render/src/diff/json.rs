@@ -49,23 +49,43 @@ pub struct Side {
     /// The path's bytes in hexadecimal, if they are not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_hex: Option<String>,
-    /// Its sections; for machine code, one without version and name.
+    /// Its SFrame sections, if they are compared.
     pub sections: Vec<Section>,
+    /// Its sections of call frame information, if they are compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cfi: Vec<CfiSection>,
+    /// Its machine code, if that is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<MachineCode>,
 }
 
 /// A section.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Section {
-    /// The version of an SFrame section: 1, 2 or 3.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<u8>,
-    /// The name of a section of call frame information.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<&'static str>,
+    /// 1, 2 or 3.
+    pub version: u8,
     /// `AMD64`, `AArch64`, `AArch64-BE` or `s390x`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub abi: Option<&'static str>,
+    /// The number of functions.
+    pub functions: u64,
+}
+
+/// A section of call frame information.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CfiSection {
+    /// `.eh_frame` or `.debug_frame`.
+    pub name: &'static str,
+    /// The number of functions.
+    pub functions: u64,
+}
+
+/// Machine code.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MachineCode {
     /// The number of functions.
     pub functions: u64,
 }
@@ -206,23 +226,24 @@ fn document(report: &Report) -> Document {
 
 fn side(side: &super::ComparedFile) -> Side {
     let path = side.path.as_os_str().as_bytes();
-    let section = |source: &SourceInShort| Section {
-        version: match source.kind {
-            SourceKind::Sframe(version) => Some(version.number()),
-            SourceKind::Cfi(_) | SourceKind::Code => None,
-        },
-        name: match source.kind {
-            SourceKind::Cfi(name) => Some(name),
-            SourceKind::Sframe(_) | SourceKind::Code => None,
-        },
-        abi: source.abi.map(|abi| abi.name()),
-        functions: source.functions,
-    };
-    Side {
+    let mut made = Side {
         path: name(path),
         path_hex: exact_name(path),
-        sections: side.sources.iter().map(section).collect(),
+        sections: Vec::new(),
+        cfi: Vec::new(),
+        code: None,
+    };
+    for SourceInShort { kind, abi, functions } in side.sources.iter().copied() {
+        match kind {
+            SourceKind::Sframe(version) => {
+                let (version, abi) = (version.number(), abi.map(|abi| abi.name()));
+                made.sections.push(Section { version, abi, functions });
+            }
+            SourceKind::Cfi(name) => made.cfi.push(CfiSection { name, functions }),
+            SourceKind::Code => made.code = Some(MachineCode { functions }),
+        }
     }
+    made
 }
 
 fn function(function: &super::FunctionChange) -> Function {
