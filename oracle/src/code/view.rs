@@ -7,11 +7,13 @@ use super::effect::RegisterSet;
 use super::judgement::KnownFacts;
 use super::stack::AbstractStack;
 use super::state::number;
+use super::unproven::Unproven;
 use super::value::PackedValue;
 
-/// What the judgement about most rows depends on: SP, FP, RA and the stack.
+/// What the judgement about most rows depends on: SP, FP, RA, the stack, and whether anything is in doubt.
 #[derive(Clone)]
 pub(crate) struct FrameView {
+    doubt: Option<Unproven>,
     registers: [PackedValue; 3],
     stack: AbstractStack,
 }
@@ -69,7 +71,7 @@ impl KnownFacts<'_> {
     pub(crate) fn view(&self) -> FrameView {
         let of = |register: Register| self.state.packed(number(register));
         let registers = [of(self.abi.sp()), of(self.abi.fp()), of(self.abi.ra())];
-        FrameView { registers, stack: self.state.stack.clone() }
+        FrameView { doubt: self.state.doubt, registers, stack: self.state.stack.clone() }
     }
 
     /// What is known about the registers that functions keep for their callers; `None` if one has another known value.
@@ -84,6 +86,7 @@ impl KnownFacts<'_> {
     pub(crate) fn look_like(&self, view: &FrameView) -> bool {
         let of = |register: Register| self.state.packed(number(register));
         [of(self.abi.sp()), of(self.abi.fp()), of(self.abi.ra())] == view.registers
+            && self.state.doubt == view.doubt
             && self.state.stack.is_like(&view.stack)
     }
 }
