@@ -109,6 +109,8 @@ struct Loader<'e, 'a> {
     text: Option<u64>,
     /// The address of `.got`.
     got: Option<u64>,
+    /// Whether Go's linker made the file. It writes `.debug_frame` for Go's functions; those of C have `.eh_frame`.
+    is_of_go: bool,
 }
 
 impl<'e, 'a> Loader<'e, 'a> {
@@ -116,7 +118,10 @@ impl<'e, 'a> Loader<'e, 'a> {
         let address_of = |name: &[u8]| {
             elf.sections().iter().find(|section| section.name.bytes() == name).map(|s| s.address)
         };
-        Loader { elf, abi, text: address_of(b".text"), got: address_of(b".got") }
+        // The table by which Go's own runtime unwinds.
+        let is_go = |section: &ElfSection<'_>| section.name.bytes().ends_with(b".gopclntab");
+        let is_of_go = elf.sections().iter().any(is_go);
+        Loader { elf, abi, text: address_of(b".text"), got: address_of(b".got"), is_of_go }
     }
 
     fn load<'b>(
@@ -125,7 +130,7 @@ impl<'e, 'a> Loader<'e, 'a> {
         kind: Kind,
         data: Result<&'b [u8], &'static str>,
     ) -> Result<Cfi<'b>, ElfError> {
-        let &Loader { elf, abi, text, got } = self;
+        let &Loader { elf, abi, text, got, is_of_go } = self;
         let relocations = if elf.kind() == ElfKind::Relocatable {
             let mut entries = RelocationTable::load(elf, section.index)?.relocations;
             entries.sort_by_key(|relocation| relocation.offset);
@@ -142,6 +147,7 @@ impl<'e, 'a> Loader<'e, 'a> {
             bases: Bases { section: section.address, text, data: got, relocations },
         };
         let mut cfi = Cfi::read(layout, abi, section.index, elf.data().len() as u64);
+        cfi.keeps_registers = !is_of_go || kind != Kind::DebugFrame;
         if let Err(why) = data {
             cfi.defect(CfiErrorKind::UnreadableSection(why).at(0));
         }

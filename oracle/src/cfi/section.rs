@@ -27,6 +27,8 @@ pub struct Cfi<'a> {
     kind: Option<Kind>,
     section: u32,
     abi: Abi,
+    /// Whether its functions keep registers for their callers, as the psABI says.
+    pub(super) keeps_registers: bool,
     file_size: u64,
     pub(super) cies: Vec<Cie>,
     pub(super) fdes: Vec<FdeRecord>,
@@ -109,6 +111,7 @@ impl<'a> Cfi<'a> {
             layout,
             section,
             abi,
+            keeps_registers: true,
             file_size,
             cies: Vec::new(),
             fdes: Vec::new(),
@@ -268,6 +271,12 @@ impl<'a> Cfi<'a> {
     #[must_use]
     pub const fn kind(&self) -> Option<Kind> {
         self.kind
+    }
+
+    /// Whether a register without a rule is unchanged, as the psABI says of those that functions keep for their callers. Go's
+    /// functions keep none but the frame pointer (Go internal ABI specification, "Architecture specifics").
+    pub(crate) const fn keeps_registers(&self) -> bool {
+        self.keeps_registers
     }
 
     /// What people call such a table: CFI or ORC.

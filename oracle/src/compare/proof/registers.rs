@@ -91,6 +91,7 @@ impl<'f, 'c> Search<'f, 'c> {
         // of an entry would take as long as the entry.
         let fde = &stated.function;
         let is_readable = fde.cfi().kind().is_some()
+            && fde.cfi().keeps_registers()
             && !fde.cie().signal
             && fde.cie().instruction_bytes() <= MOST_INITIAL;
         let Some(judged) = self.current.as_mut().filter(|_| is_readable) else { return };

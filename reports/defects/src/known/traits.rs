@@ -1,6 +1,6 @@
 //! Traits of compilers and linkers: what a release always leaves out of CFI, or always states wrongly.
 
-use sframe_record::{Owner, Weight};
+use sframe_record::{Owner, Producer, Weight};
 
 use super::NONE;
 use crate::case::Case;
@@ -9,7 +9,7 @@ use crate::frame_code::{self, AARCH64, AMD64};
 use crate::signs::{ANY, Extent, Files, Signs};
 use crate::traits::RULES;
 
-pub(super) const ALL: &[&Defect] = &[&EPILOGUES, &CALLS_ONLY, &PLT_PUSH];
+pub(super) const ALL: &[&Defect] = &[&EPILOGUES, &CALLS_ONLY, &FRAME_POINTER, &PLT_PUSH];
 
 /// The base of others.
 const TRAIT: Signs = Signs { rules: &RULES, extent: Extent::Trait, ..ANY };
@@ -46,6 +46,22 @@ static CALLS_ONLY: Defect = Defect {
     ..NONE
 };
 
+static FRAME_POINTER: Defect = Defect {
+    id: "frame-pointer-not-described",
+    weight: Weight::Partial,
+    pcs: "all code after a function has saved its caller's frame pointer, for that register alone",
+    title: "Go does not describe in CFI where functions save the frame pointer",
+    affected: &[Affected { tool: "Go", first: "", last: "" }],
+    owner: Owner::Compiler,
+    recognised: "Go is the compiler of the file, and of the code, or that is assembly, for which Go's tools write the CFI; the code has saved the \
+                 frame pointer, and CFI says that it is unchanged; CFA and return address are right",
+    effect: "debuggers that unwind by CFI find the right callers and a wrong frame pointer in them, which matters where Go calls C",
+    workaround: "unwind Go's functions by frame pointers, as its own profiler does",
+    without_input: "Go is not among the compilers of the corpus; the assembly in reports/program/tests/known/traits.rs has the same shape",
+    signs: &[Signs { also: is_frame_pointer_of_go, ..TRAIT }],
+    ..NONE
+};
+
 static PLT_PUSH: Defect = Defect {
     id: "ld-plt-push",
     weight: Weight::Partial,
@@ -66,6 +82,21 @@ fn is_jump_of_stub(case: &Case<'_>) -> bool {
     let is_byte = |start: u64, end: u64| start % 16 == 9 && end.checked_sub(start) == Some(1);
     case.finding.code.as_deref().is_some_and(|code| is_byte(code.start.0, code.end.0))
         && case.finding.message.as_str() == "CFA is rsp+16 by the code, CFI says rsp+8"
+}
+
+/// Go's linker writes rules for the CFA and the return address alone (observed with Go 1.19).
+fn is_frame_pointer_of_go(case: &Case<'_>) -> bool {
+    let message = case.finding.message.as_str();
+    let is_of_go = || match case.finding.origin.as_deref() {
+        Some(origin) => origin.compilers.iter().all(|compiler| compiler.name.as_str() == "Go"),
+        None => false,
+    };
+    let is_by_go = |producer: &Producer<'_>| producer.name.as_str() == "Go";
+    let is_saved =
+        message.starts_with("FP is *(CFA") && message.ends_with(" by the code, CFI says unchanged");
+    // On AArch64, FP is saved below SP, where nothing protects it.
+    let is_lost = message == "CFI says that FP is unchanged, the code proves that it is not";
+    (is_saved || is_lost) && is_of_go() && case.record.producers.iter().any(is_by_go)
 }
 
 fn is_old_gcc(case: &Case<'_>) -> bool {

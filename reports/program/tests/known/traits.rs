@@ -162,3 +162,41 @@ fn the_push_in_stubs_of_old_linkers_is_one_trait() {
         assert_eq!(of_code(options), [count("cfi-contradicts-code", Some("ld-plt-push"), 1)]);
     }
 }
+
+/// Go's linker (1.19: `readelf --debug-dump=frames`) describes CFA and return address alone, though functions save RBP; `objdump -d` shows the
+/// prologue of `f`. No register but RBP is kept for the caller: what `g` does with RBX
+/// matters to C alone.
+#[test]
+fn frame_pointers_that_go_does_not_describe_are_one_trait() {
+    let Some(gnu) = tools::toolchain("2.44") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = |frame: &str, sections: &str| {
+        let text = format!(
+            "\t.file \"a.go\"\n\t.cfi_sections .debug_frame\n\t.text\n\
+             \t.globl f\n\t.type f,@function\nf:\n\t.cfi_startproc\n\tsub $24, %rsp\n\t.cfi_def_cfa_offset {frame}\n\
+             \tmov %rbp, 16(%rsp)\n\tlea 16(%rsp), %rbp\n\tcall h\n\tmov 16(%rsp), %rbp\n\tadd $24, %rsp\n\
+             \t.cfi_def_cfa_offset 8\n\tret\n\t.cfi_endproc\n\t.size f,.-f\n\
+             \t.globl g\n\t.type g,@function\ng:\n\t.cfi_startproc\n\tpush %rbx\n\t.cfi_def_cfa_offset 16\n\tmov %rdi, %rbx\n\tcall h\n\tpop %rbx\n\t.cfi_def_cfa_offset 8\n\tret\n\
+             \t.cfi_endproc\n\t.size g,.-g\n{sections}"
+        );
+        let object = assembled(folder.path(), &gnu.join("as"), &[], &text);
+        let text = run(
+            &corpus(),
+            &["--thorough", "--no-config", "--format", "ndjson", object.to_str().expect("a path")],
+        );
+        let record: Record<'_> = records(&text.text).next().expect("a record");
+        let of = |count: &sframe_record::RuleCount<'_>| {
+            (count.rule.to_string(), count.known.as_ref().map(ToString::to_string), count.count)
+        };
+        record.counts.iter().map(of).collect::<Vec<_>>()
+    };
+    let rule = "cfi-contradicts-code";
+    let register = count("register-contradicts-code", None, 1);
+    let go = "\t.section .gopclntab,\"a\"\n\t.byte 0\n\t.section .note.go.buildid,\"a\",@note\n\t.byte 0\n";
+    assert_eq!(of("32", go), [count(rule, Some("frame-pointer-not-described"), 1)]);
+    assert_eq!(of("32", ""), [count(rule, None, 1), register]);
+    // Another compiler may have made it, and a CFA that is wrong is another mistake.
+    let other = format!("{go}\t.ident \"GCC: (GNU) 12.2.0\"\n");
+    assert_eq!(of("32", &other), [count(rule, None, 1)]);
+    assert!(of("40", go).iter().any(|(_, known, _)| known.is_none()));
+}
