@@ -138,7 +138,10 @@ fn is_valid_under(schema: &str, arguments: &[&str]) {
 #[test]
 fn the_report_of_diff_is_valid_under_its_schema() {
     let files = ["2.44/x86_64/cfi.o", "2.47.50/x86_64/cfi.o"];
-    is_valid_under("schema/diff.schema.json", &["diff", "--format", "json", files[0], files[1]]);
+    for from in ["sframe", "cfi", "code"] {
+        let arguments = ["diff", "--format", "json", "--from", from, files[0], files[1]];
+        is_valid_under("schema/diff.schema.json", &arguments);
+    }
 }
 
 /// The pages in a document of `explain`, which is valid under its schema.

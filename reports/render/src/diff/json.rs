@@ -52,7 +52,7 @@ pub struct Side {
     /// Its SFrame sections, if they are compared.
     pub sections: Vec<Section>,
     /// Its sections of call frame information, if they are compared.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cfi: Vec<CfiSection>,
     /// Its machine code, if that is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
