@@ -30,7 +30,7 @@
 //! | Edges | Jumps, branches that refine the state, exceptions, tail calls | `fixpoint/edges.rs` |
 //! | Join | Where edges meet, what differs becomes unknown | `fixpoint/join.rs`, `state.rs` |
 //! | Widening | The lattice has finite height, so that the analysis ends without it. At the head of a loop, what the loop rarely preserves is dropped at once, which saves visits | `state.rs` |
-//! | Summaries | What other functions need to know of an analysed one: its tail calls and fragments | `summary.rs` |
+//! | Summaries | What other functions need to know of an analysed one: its tail calls and fragments; and of one that is called, whether it keeps registers | `summary.rs`, `outlined.rs` |
 //! | Replay | The pass over the fixpoint, which derives the state before each instruction from that of its block, and finds the instruction that made a frame what it is | `fixpoint/replay.rs`, `fixpoint/provenance.rs` |
 //! | Judgement | Which row a state proves, and which rows it refutes | `judgement.rs`, `view.rs`, `function.rs` |
 //! | Explanation | Why nothing is decided: where a path ends, where a part of the frame is lost, and what is padding | `unproven.rs`, `explanation.rs`, `fixpoint/loss.rs`, `padding.rs` |
@@ -52,7 +52,7 @@
 //! Those of the second kind are what psABIs and compilers promise. Code written by hand that breaks a promise may be
 //! judged wrongly:
 //!
-//! - Called functions keep the registers that the psABI requires them to keep, and return with the stack as it was.
+//! - Called functions keep the registers that the psABI requires them to keep, but for outlined ones of the file, and return with the stack as it was.
 //! - Saved registers are overwritten only through addresses that the function computes from its stack pointer.
 //! - What the caller passed, and SP is set to, is another stack if the function returns on its own.
 //!
@@ -82,6 +82,7 @@ mod judgement;
 mod jump_table;
 mod machine;
 mod no_return_names;
+mod outlined;
 mod padding;
 mod pointers;
 mod program;

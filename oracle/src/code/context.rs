@@ -105,6 +105,8 @@ pub(super) trait FileContext<'c> {
     fn has_red_zone(&self) -> bool;
     /// Whether a function certainly does not return.
     fn never_returns(&self, function: u64) -> bool;
+    /// Whether a function keeps the registers that functions keep for their callers: all do, but those that a compiler has outlined.
+    fn keeps_registers(&self, function: u64) -> bool;
     /// Takes a block that is executed from the budget. Returns false if nothing is left of it.
     fn spend(&self) -> bool;
     /// Whether other functions, or fragments of this one, contain jumps to an address.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::context::{Exceptions, FileContext, Fragment};
 use super::effect::{ControlFlow, Decoder, Effect, RegisterSet};
 use super::machine::LONGEST_INSTRUCTION;
+use super::outlined::kept;
 use super::scratch::GraphBuffers;
 use super::step::{NO_INDEX, Step};
 
@@ -318,6 +319,16 @@ impl<'c> ControlFlowGraph<'c> {
             next = ControlFlow::Following;
             self.buffers.effects.truncate(first_effect);
             self.buffers.effects.extend(context.conventions().call_of_next);
+        }
+        if let ControlFlow::Call(to) = next
+            && !context.keeps_registers(to)
+        {
+            let kept = kept(context.conventions(), context.abi());
+            for effect in self.buffers.effects.get_mut(first_effect..).unwrap_or_default() {
+                if let Effect::Call(set) = effect {
+                    *set |= kept;
+                }
+            }
         }
         let effects = self.buffers.effects.get(first_effect..).unwrap_or_default();
         let has_effects = !effects.is_empty();

@@ -20,6 +20,7 @@ use super::function_bounds::{self, FunctionBounds};
 use super::image::Image;
 use super::imports::NoReturnImports;
 use super::machine::{Machine, WithDecoder};
+use super::outlined::OutlinedFunctions;
 use super::scratch::ScratchBuffers;
 use super::summary::SummaryCache;
 use super::unnamed_functions::{Known, unnamed_functions};
@@ -49,6 +50,7 @@ pub struct Program<'e> {
     /// The addresses of a linker's stubs, ordered.
     stubs: Vec<u64>,
     summaries: SummaryCache,
+    outlined: OutlinedFunctions,
     /// For functions that are examined one by one.
     budget: Budget,
 }
@@ -121,7 +123,19 @@ impl<'e> Program<'e> {
         let bytes = image.functions().iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
         let budget = Budget::of(bytes);
         let summaries = SummaryCache::for_functions(image.functions().len());
-        Some(Program { abi, machine, image, named, exported, references, stubs, summaries, budget })
+        let outlined = OutlinedFunctions::for_functions(image.functions().len());
+        Some(Program {
+            abi,
+            machine,
+            image,
+            named,
+            exported,
+            references,
+            stubs,
+            summaries,
+            outlined,
+            budget,
+        })
     }
 
     pub(super) const fn machine(&self) -> Machine {

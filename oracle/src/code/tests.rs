@@ -97,6 +97,10 @@ impl<'c> FileContext<'c> for Alone<'c> {
         self.endless == Some(function)
     }
 
+    fn keeps_registers(&self, _: u64) -> bool {
+        true
+    }
+
     fn spend(&self) -> bool {
         self.executed.update(|blocks| blocks + 1);
         !self.is_exhausted

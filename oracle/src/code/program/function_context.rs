@@ -99,6 +99,13 @@ impl<'e> FileContext<'e> for FunctionContext<'_, 'e> {
         self.program.references.never_returns(&self.program.image, address)
     }
 
+    fn keeps_registers(&self, address: u64) -> bool {
+        let Program { image, machine, outlined, .. } = self.program;
+        let place = self.place(address);
+        let called = image.find(place).filter(|_| image.starts_at(place));
+        called.is_none_or(|index| !outlined.contains(image, *machine, index))
+    }
+
     fn spend(&self) -> bool {
         let spent = self.spent.get().filter(|spent| *spent < self.left);
         self.spent.set(spent.map(|blocks| blocks.saturating_add(1)));
