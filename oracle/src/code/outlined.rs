@@ -1,7 +1,7 @@
 //! Functions that do not keep the registers that functions keep for their callers.
 //!
 //! LLVM's machine outliner makes a function of instructions that many functions have in common, also of a part of their prologues and
-//! epilogues: it stores registers of its caller, sets the frame pointer, or loads registers again (observed with LLVM 21). It has no
+//! epilogues: it stores registers of its caller, sets the frame pointer, or loads registers again (observed with rustc 1.95). It has no
 //! frame of its own. Helpers that are written by hand do the same.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};

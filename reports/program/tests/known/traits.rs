@@ -200,3 +200,23 @@ fn frame_pointers_that_go_does_not_describe_are_one_trait() {
     assert_eq!(of("32", &other), [count(rule, None, 1)]);
     assert!(of("40", go).iter().any(|(_, known, _)| known.is_none()));
 }
+
+/// On AArch64, Go stores FP below SP (`llvm-objdump -d` of a program of Go 1.19), where nothing protects it. Without the instruction that
+/// overwrites FP, the CFI is right.
+#[test]
+fn frame_pointers_that_go_stores_below_sp_are_of_the_trait() {
+    let Some(gnu) = tools::toolchain("2.44") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = |overwrites: &str| {
+        let text = format!(
+            "\t.file \"a.go\"\n\t.cfi_sections .debug_frame\n\t.text\n\t.globl f\n\t.type f,%function\nf:\n\t.cfi_startproc\n\
+             \tstr x30, [sp, #-32]!\n\t.cfi_def_cfa_offset 32\n\t.cfi_offset 30, -32\n\tstur x29, [sp, #-8]\n\
+             {overwrites}\tbl h\n\tldr x30, [sp], #32\n\t.cfi_def_cfa_offset 0\n\t.cfi_restore 30\n\tb h\n\t.cfi_endproc\n\t.size f,.-f\n\
+             \t.section .gopclntab,\"a\"\n\t.byte 0\n\t.section .note.go.buildid,\"a\",%note\n\t.byte 0\n"
+        );
+        counts(&[], &assembled(folder.path(), &gnu.join("aarch64-linux-gnu-as"), &[], &text))
+    };
+    assert_eq!(of(""), []);
+    let known = Some("frame-pointer-not-described");
+    assert_eq!(of("\tsub x29, sp, #8\n"), [count("cfi-contradicts-code", known, 1)]);
+}
