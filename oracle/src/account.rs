@@ -45,11 +45,11 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 use crate::cfi::{Cfi, Fde, RowContext};
 use crate::code::Program;
-use crate::compare::{Fields, FunctionCounts, Proofs, Ruling, Sums, Totals, compare_file};
+use crate::compare::{Fields, FunctionCounts, Proofs, Ruling, Sums, Tables, Totals, compare_file};
 use crate::coverage::Cause;
 use crate::witness::CodeRange;
 use group::Judge;
-use ledger::{AllCode, Ledger};
+use ledger::Ledger;
 
 pub use recognise::{Differing, Recognise};
 
@@ -243,13 +243,14 @@ pub fn account_each<'c>(
     let compared = if options.witnesses == Witnesses::Code { &[] } else { cfi };
     let mut contexts: Vec<_> = compared.iter().map(RowContext::new).collect();
     let judge = Judge::new(elf, sections, cfi, recogniser);
-    let mut ledger = Ledger::new(judge, elf, sections, compared, &mut contexts, options);
+    let tables = Tables { elf, sections, cfi: compared };
+    let mut ledger = Ledger::new(judge, tables, &mut contexts, options);
     let totals = match options.witnesses {
         Witnesses::Code => Totals::default(),
-        Witnesses::Cfi | Witnesses::All if options.functions_without_entry > 0 => {
-            compare_file(elf, sections, cfi, &mut AllCode(&mut ledger))
+        Witnesses::Cfi | Witnesses::All => {
+            let wanted = ledger.wanted();
+            compare_file(Tables { elf, sections, cfi }, wanted, &mut |event| ledger.add(event))
         }
-        Witnesses::Cfi | Witnesses::All => compare_file(elf, sections, cfi, &mut ledger),
     };
     if options.witnesses != Witnesses::Cfi {
         match Program::of(elf, sections, cfi) {

@@ -242,9 +242,7 @@ impl<'a, 'b, 's, F: FnMut(&Range<'s>)> Observer<AnyWitness<'a, 's>, AnyWitness<'
         let change = change((first, &a), (second, &b));
         self.totals.add(change, end - place.address);
         if let Some(change) = change {
-            // If the other set describes nothing here, this one's rows do not matter.
-            let both = a.anything() && b.anything();
-            let (first, second) = (statement(&a, both), statement(&b, both));
+            let (first, second) = (statement(&a, &b), statement(&b, &a));
             let [in_first, in_second] = self.group.functions();
             self.report(Range {
                 name: self.group.name,
@@ -265,15 +263,18 @@ impl<'a, 'b, 's, F: FnMut(&Range<'s>)> Observer<AnyWitness<'a, 's>, AnyWitness<'
     }
 }
 
-/// A set's statement about a range, with or without its frame.
-fn statement(says: &Says<'_, Function, Row>, with_frame: bool) -> Option<Statement<Function>> {
+/// A set's statement about a range. If the other set describes nothing there, this one's frame does not matter.
+fn statement(
+    says: &Says<'_, Function, Row>,
+    other: &Says<'_, Function, Row>,
+) -> Option<Statement<Function>> {
     match says {
         Says::Nothing | Says::NoRows(_) => None,
         Says::Unread(function) | Says::Unreadable(function) => {
             Some(Statement { function: *function, frame: None })
         }
         Says::Row(function, row) => {
-            let frame = with_frame.then_some(row.frame);
+            let frame = other.anything().then_some(row.frame);
             Some(Statement { function: *function, frame })
         }
     }

@@ -23,7 +23,7 @@ pub(crate) use sframe::{Budgets, Current, Evidence, Places, SframeWitness, hidde
 
 /// A source of unwind rows about code, read at ascending places.
 ///
-/// At each place, call [`Witness::enter`] first, then [`Witness::read`], then [`Witness::says`].
+/// At each place, call [`Witness::enter`] first, then [`Witness::read`] or [`Witness::skip`], then [`Witness::says`].
 pub trait Witness {
     /// A function, as differences identify it.
     type Function: Copy + PartialEq;
@@ -44,15 +44,20 @@ pub trait Witness {
     fn describes(&self) -> bool;
 
     /// Reads the function's statement at `address`, which must be in it. Returns the address up to which the statement
-    /// is valid. `wanted` states that another witness has a row to compare with; otherwise a witness with expensive
-    /// rows need not read them.
-    fn read(&mut self, address: u64, wanted: bool) -> u64;
+    /// is valid.
+    fn read(&mut self, address: u64) -> u64;
+
+    /// Passes over the function's statement at `address`, where no other witness has a row to compare it with. A witness
+    /// with expensive rows need not read them. Returns the address up to which the statement is valid.
+    fn skip(&mut self, address: u64) -> u64 {
+        self.read(address)
+    }
 
     /// The witness's statement at the address read last.
     fn says(&self) -> Says<'_, Self::Function, Self::Row>;
 
-    /// Notes whether another witness describes a piece of the function.
-    fn note(&mut self, shared: bool);
+    /// Notes how much of a piece of the function another witness describes.
+    fn note(&mut self, shared: Shared);
 
     /// Ends reading, and passes the function entered last to `left`.
     fn finish(&mut self, left: &mut impl FnMut(Left<Self::Function, Self::Error>));
@@ -79,6 +84,13 @@ impl<F: Copy, R> Says<'_, F, R> {
     #[inline]
     pub const fn anything(&self) -> bool {
         matches!(self, Says::Unread(_) | Says::Unreadable(_) | Says::Row(..))
+    }
+
+    /// How much of the piece of code is described.
+    #[must_use]
+    #[inline]
+    pub const fn shared(&self) -> Shared {
+        if self.anything() { Shared::All } else { Shared::Nothing }
     }
 
     /// The function, even if it has no rows.
@@ -121,13 +133,14 @@ pub enum Shared {
 }
 
 impl Shared {
-    /// Adds one more piece, which the other witness describes or not.
+    /// How much of this code and one more piece is described.
     #[must_use]
     #[inline]
-    pub const fn with(self, shared: bool) -> Shared {
-        match (self, shared) {
-            (Shared::Unknown | Shared::All, true) => Shared::All,
-            (Shared::Unknown | Shared::Nothing, false) => Shared::Nothing,
+    pub const fn with(self, piece: Shared) -> Shared {
+        match (self, piece) {
+            (Shared::Unknown, other) | (other, Shared::Unknown) => other,
+            (Shared::All, Shared::All) => Shared::All,
+            (Shared::Nothing, Shared::Nothing) => Shared::Nothing,
             _ => Shared::Partly,
         }
     }

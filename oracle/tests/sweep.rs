@@ -3,7 +3,7 @@
 use core::ops::ControlFlow;
 
 use sframe_oracle::compare::{Observer, sweep};
-use sframe_oracle::witness::{CodeRange, Left, Says, Witness};
+use sframe_oracle::witness::{CodeRange, Left, Says, Shared, Witness};
 use sframe_validator::unwind::CodeAddress;
 
 /// A witness with one function, which starts and ends at addresses, and rows of a number of bytes. It says that a
@@ -43,7 +43,7 @@ impl Witness for Fixed {
         self.inside
     }
 
-    fn read(&mut self, address: u64, _wanted: bool) -> u64 {
+    fn read(&mut self, address: u64) -> u64 {
         self.read = address;
         if self.inside { address + self.row } else { u64::MAX }
     }
@@ -52,7 +52,7 @@ impl Witness for Fixed {
         if self.inside { Says::Row(self.start, &self.read) } else { Says::Nothing }
     }
 
-    fn note(&mut self, _: bool) {}
+    fn note(&mut self, _: Shared) {}
 
     fn finish(&mut self, left: &mut impl FnMut(Left<u64, ()>)) {
         if core::mem::take(&mut self.inside) {

@@ -16,7 +16,8 @@ use super::{Account, Difference, EXAMPLES, Limit, Loss, Options, defects, two_se
 use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext};
 use crate::code::Program;
 use crate::compare::{
-    Fields, FunctionCounts, Proofs, Range, Refutation, Sink, Totals, Verdict, WrongRules, prove,
+    Event, Fields, FunctionCounts, Proofs, Range, Refutation, Tables, Totals, Verdict, Wanted,
+    WrongRules, prove,
 };
 use crate::coverage::{Cause, Examined, Labels, Stubs, examine_rows, of_source};
 use crate::rules::code::REGISTER_CONTRADICTS_CODE;
@@ -80,9 +81,7 @@ pub(super) struct Ledger<'s, 'c, 'x> {
 impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     pub(super) fn new(
         judge: Judge<'s, 'c>,
-        elf: &'s Elf<'s>,
-        sections: &'s [Section<'s>],
-        cfi: &'c [Cfi<'c>],
+        Tables { elf, sections, cfi }: Tables<'s, 'c>,
         contexts: &'x mut [RowContext],
         options: &Options,
     ) -> Ledger<'s, 'c, 'x> {
@@ -121,6 +120,54 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             noun: cfi.first().map_or("CFI", Cfi::noun),
             stray: None,
         }
+    }
+
+    /// What the comparison is to report.
+    pub(super) fn wanted(&self) -> Wanted {
+        // If there are sections, the loss may be a finding.
+        let sizes_without_sframe = self.sections.is_empty();
+        Wanted { neither: self.without_entry.is_some(), equal: false, sizes_without_sframe }
+    }
+
+    /// Adds what the comparison reports.
+    pub(super) fn add(&mut self, event: Event<'c>) {
+        match event {
+            Event::Range(range) => self.range(&range),
+            Event::WithoutSframe(function, bytes) => {
+                self.count_bytes(&function, bytes);
+            }
+            Event::Error(function, error) => self.error(&function, error),
+        }
+    }
+
+    fn range(&mut self, range: &Range<'c>) {
+        match range.verdict {
+            Verdict::Different(fields) => {
+                self.differences.range(range, fields, &mut self.judge, &mut self.tally);
+                if !range.undecided.is_empty() {
+                    self.undecided.range(range);
+                }
+            }
+            Verdict::Limited(fields) => self.limited(range, fields),
+            Verdict::OnlyCfi => self.lost(range),
+            Verdict::OnlySframe => self.stray(range),
+            Verdict::Undecided => self.undecided.range(range),
+            Verdict::Neither => {
+                if let Some(search) = &mut self.without_entry {
+                    search.range(range);
+                }
+            }
+            Verdict::Equal => {}
+        }
+    }
+
+    fn error(&mut self, function: &Fde<'c>, error: CfiError) {
+        let Some(source) = source_of(&mut self.sources, function) else { return };
+        if source.reported.replace(*function) == Some(*function) {
+            return;
+        }
+        let (tally, undecided) = (&mut self.tally, &mut self.undecided);
+        defects::of_function(function, error, tally, undecided, &mut self.findings);
     }
 
     /// Adds code that only CFI describes.
@@ -329,69 +376,5 @@ fn of_rules(found: &WrongRules<'_>) -> Finding {
     Finding {
         code: Some(CodeSpan { start: *start, end }),
         ..defects::about_file(REGISTER_CONTRADICTS_CODE, message::wrong_rules(function, rules))
-    }
-}
-
-impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
-    fn range(&mut self, range: &Range<'c>) {
-        match range.verdict {
-            Verdict::Different(fields) => {
-                self.differences.range(range, fields, &mut self.judge, &mut self.tally);
-                if !range.undecided.is_empty() {
-                    self.undecided.range(range);
-                }
-            }
-            Verdict::Limited(fields) => self.limited(range, fields),
-            Verdict::OnlyCfi => self.lost(range),
-            Verdict::OnlySframe => self.stray(range),
-            Verdict::Undecided => self.undecided.range(range),
-            Verdict::Neither => {
-                if let Some(search) = &mut self.without_entry {
-                    search.range(range);
-                }
-            }
-            Verdict::Equal => {}
-        }
-    }
-
-    fn counts_code_without_sframe(&self) -> bool {
-        // If there are sections, the loss may be a finding.
-        self.sections.is_empty()
-    }
-
-    fn without_sframe(&mut self, function: &Fde<'c>, bytes: u64) {
-        self.count_bytes(function, bytes);
-    }
-
-    fn error(&mut self, function: &Fde<'c>, error: CfiError) {
-        let Some(source) = source_of(&mut self.sources, function) else { return };
-        if source.reported.replace(*function) == Some(*function) {
-            return;
-        }
-        let (tally, undecided) = (&mut self.tally, &mut self.undecided);
-        defects::of_function(function, error, tally, undecided, &mut self.findings);
-    }
-}
-
-/// Passes code that nothing describes to a ledger, too.
-pub(super) struct AllCode<'l, 's, 'c, 'x>(pub(super) &'l mut Ledger<'s, 'c, 'x>);
-
-impl<'c> Sink<'c> for AllCode<'_, '_, 'c, '_> {
-    const NEITHER: bool = true;
-
-    fn range(&mut self, range: &Range<'c>) {
-        self.0.range(range);
-    }
-
-    fn counts_code_without_sframe(&self) -> bool {
-        self.0.counts_code_without_sframe()
-    }
-
-    fn without_sframe(&mut self, function: &Fde<'c>, bytes: u64) {
-        self.0.without_sframe(function, bytes);
-    }
-
-    fn error(&mut self, function: &Fde<'c>, error: CfiError) {
-        self.0.error(function, error);
     }
 }

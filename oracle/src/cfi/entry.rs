@@ -259,21 +259,19 @@ pub(crate) fn read_fde(
     cie: &Cie,
     index: u32,
 ) -> Result<FdeRecord, CfiError> {
-    let mut rest = prefix.rest;
-    let whole = layout.whole;
-    let input = &mut rest;
-    let mut at = input.offset_from(whole) as u64;
-    fde_fields(prefix, layout, cie, index, input, &mut at).map_err(|kind| kind.at(at))
+    let mut at = prefix.rest.offset_from(layout.whole) as u64;
+    fde_fields(prefix, layout, (cie, index), &mut at).map_err(|kind| kind.at(at))
 }
 
+/// Reads the fields of an FDE that follow its prefix. `at` becomes the offset of the field read last.
 fn fde_fields<'c>(
     prefix: &Prefix<'c>,
     layout: &Layout<'c>,
-    cie: &Cie,
-    index: u32,
-    input: &mut Slice<'c>,
+    (cie, index): (&Cie, u32),
     at: &mut u64,
 ) -> Result<FdeRecord, CfiErrorKind> {
+    let mut rest = prefix.rest;
+    let input = &mut rest;
     input.skip(usize::from(cie.segment_size))?;
     *at = layout.offset_of(input);
     let start = layout.bases.read(input, layout.whole, cie.encoding, cie.address_size)?;

@@ -33,7 +33,13 @@ pub(super) enum Effect {
     /// `to = value`.
     Constant { to: RegisterNumber, value: i64 },
     /// `to = a + (b << shift)`; `b` may be extended from its own size with its sign.
-    Add { to: RegisterNumber, a: RegisterNumber, b: RegisterNumber, shift: u8, signed: bool },
+    Add {
+        to: RegisterNumber,
+        a: RegisterNumber,
+        b: RegisterNumber,
+        shift: u8,
+        extension: Extension,
+    },
     /// `to = index * size`: the distance of an element from the start of its array.
     Scale { to: RegisterNumber, index: RegisterNumber, size: u8 },
     /// `to = a - b`.
@@ -52,7 +58,7 @@ pub(super) enum Effect {
         index: RegisterNumber,
         scale: u8,
         size: u8,
-        signed: bool,
+        extension: Extension,
     },
     /// `size` bytes at `base + offset` become the value of `from`.
     Store { from: RegisterNumber, base: RegisterNumber, offset: i32, size: u8 },
@@ -209,6 +215,13 @@ pub(super) const fn place(address: u64) -> u32 {
     address as u32
 }
 
+/// How a number becomes one of 8 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extension {
+    Zero,
+    Sign,
+}
+
 /// When a branch is taken, after a comparison of unsigned numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Condition {
@@ -219,6 +232,21 @@ pub(super) enum Condition {
     Equal,
     NotEqual,
     Other,
+}
+
+impl Condition {
+    /// When the branch is not taken.
+    pub(super) const fn negated(self) -> Condition {
+        match self {
+            Condition::Above => Condition::BelowOrEqual,
+            Condition::AboveOrEqual => Condition::Below,
+            Condition::Below => Condition::AboveOrEqual,
+            Condition::BelowOrEqual => Condition::Above,
+            Condition::Equal => Condition::NotEqual,
+            Condition::NotEqual => Condition::Equal,
+            Condition::Other => Condition::Other,
+        }
+    }
 }
 
 /// Where control goes after an instruction.

@@ -8,7 +8,7 @@ use super::budget::LARGEST_FUNCTION;
 use super::fixpoint::Losses;
 use super::function::Function;
 use super::judgement::Unknown;
-use super::padding::Paddings;
+use super::padding::{Filling, Paddings};
 use super::program::Program;
 use super::unproven::{Unproven, WhyUnproven};
 use crate::witness::CodeRange;
@@ -74,7 +74,8 @@ impl<'e> Program<'e> {
     /// the function's start.
     pub(crate) fn paddings(&self, gap: CodeRange) -> Vec<Range<u64>> {
         let Some(code) = self.elf().code_bytes(gap.start, gap.bytes()) else { return Vec::new() };
-        let mut paddings = Paddings::new(self.starts_at(gap.start));
+        let before = if self.starts_at(gap.start) { Filling::Other } else { Filling::End };
+        let mut paddings = Paddings::after(before);
         self.machine().search_padding(code, &mut paddings);
         let place = |offset: usize| gap.start.address.saturating_add(offset as u64);
         let paddings = paddings.found().into_iter();

@@ -253,6 +253,15 @@ impl<'c> Analysis<'c> {
         FunctionSummary { tail_calls, fragments: self.graph.fragments().collect(), blocks }
     }
 
+    /// Refines a state by a conditional branch that is not taken; in an open function, other code may enter after it as well.
+    /// Returns false if the branch is always taken.
+    fn fall_through(&self, state: &mut AbstractState, condition: Condition) -> bool {
+        if self.is_open {
+            state.forget_entry_values();
+        }
+        state.refine(condition.negated())
+    }
+
     fn block(&self, number: u32) -> Option<&Block> {
         self.blocks.get(usize::try_from(number).ok()?)?.as_ref()
     }
@@ -260,13 +269,4 @@ impl<'c> Analysis<'c> {
     fn block_mut(&mut self, number: u32) -> Option<&mut Block> {
         self.blocks.get_mut(usize::try_from(number).ok()?)?.as_mut()
     }
-}
-
-/// Refines a state by a conditional branch that is not taken; in a function that `is_open`, other code may enter after it
-/// as well. Returns false if the branch is always taken.
-fn fall_through(is_open: bool, state: &mut AbstractState, condition: Condition) -> bool {
-    if is_open {
-        state.forget_entry_values();
-    }
-    state.refine(condition, false)
 }

@@ -226,14 +226,17 @@ impl<'c> ControlFlowGraph<'c> {
             let is_entered = before != NO_INDEX && !is_after_call || offset == 0;
             let left = fragment.code.len().saturating_sub(offset);
             let is_whole = left >= usize::from(context.conventions().longest_instruction);
-            let may_be_undecoded = is_entered && is_whole;
-            let step = self.decode(&fragment, offset, decoder, context, may_be_undecoded);
-            let Some(step) = step else {
+            let address = fragment.start.wrapping_add(offset as u64);
+            let step = match self.decode(&fragment, offset, decoder, context) {
+                // Where nothing can be decoded, the state is known, and nothing after it.
+                None if is_entered && is_whole => self.add_undecoded(address, context),
+                step => step,
+            };
+            let Some(Decoded { length, next, has_effects }) = step else {
+                self.not_code.insert(address);
                 break NO_INDEX;
             };
-            let Decoded { length, next, has_effects } = step;
             let number = u32::try_from(number).unwrap_or(NO_INDEX);
-            let address = fragment.start.wrapping_add(offset as u64);
             offset = offset.saturating_add(usize::from(length));
             if let Some(index) = self.buffers.index.get_mut(slot) {
                 *index = number;
@@ -283,8 +286,7 @@ impl<'c> ControlFlowGraph<'c> {
         self.may_overlap |= usize::try_from(starts).is_ok_and(|starts| starts > decoded);
     }
 
-    /// Decodes an instruction and its transfer function. `None` if it is none, unless that may be: control comes there from an
-    /// instruction, or enters the function there.
+    /// Decodes an instruction and its transfer function. `None` if there is none.
     #[inline]
     fn decode(
         &mut self,
@@ -292,23 +294,12 @@ impl<'c> ControlFlowGraph<'c> {
         offset: usize,
         decoder: &mut impl Decoder<'c>,
         context: &impl FileContext<'c>,
-        may_be_undecoded: bool,
     ) -> Option<Decoded> {
         let address = fragment.start.wrapping_add(offset as u64);
-        let number = u32::try_from(self.buffers.steps.len()).ok()?;
         let first_effect = self.buffers.effects.len();
         let decoded = decoder.decode(fragment.code, offset, address, &mut self.buffers.effects);
-        // Where nothing can be decoded, the state is known, and nothing after it.
-        let undecoded = || {
-            let length = context.conventions().shortest_instruction;
-            may_be_undecoded.then(|| {
-                self.undecoded.insert(address, address.wrapping_add(length.into()));
-                (length, ControlFlow::Stop)
-            })
-        };
-        let Some((length, next)) = decoded.or_else(undecoded) else {
+        let Some((length, next)) = decoded else {
             self.buffers.effects.truncate(first_effect);
-            self.not_code.insert(address);
             return None;
         };
         let effects = self.buffers.effects.get_mut(first_effect..).unwrap_or_default();
@@ -330,6 +321,26 @@ impl<'c> ControlFlowGraph<'c> {
                 }
             }
         }
+        self.add_step(address, (length, next), first_effect)
+    }
+
+    /// Adds bytes that control reaches, from an instruction or by entering the function there, and that cannot be decoded.
+    #[cold]
+    fn add_undecoded(&mut self, address: u64, context: &impl FileContext<'c>) -> Option<Decoded> {
+        let length = context.conventions().shortest_instruction;
+        self.undecoded.insert(address, address.wrapping_add(length.into()));
+        self.add_step(address, (length, ControlFlow::Stop), self.buffers.effects.len())
+    }
+
+    /// Adds an instruction whose effects are those from the number `first_effect` on.
+    #[inline]
+    fn add_step(
+        &mut self,
+        address: u64,
+        (length, next): (u8, ControlFlow),
+        first_effect: usize,
+    ) -> Option<Decoded> {
+        let number = u32::try_from(self.buffers.steps.len()).ok()?;
         let effects = self.buffers.effects.get(first_effect..).unwrap_or_default();
         let has_effects = !effects.is_empty();
         self.buffers.steps.push(Step {

@@ -80,7 +80,7 @@ fn pointers(elf: &Elf<'_>, abi: Abi) -> Vec<u64> {
         room = left;
         let Some(symbols) = Symbols::of(elf, section) else { continue };
         let entries = data.as_chunks::<ENTRY>().0.iter().map(|entry| Fields { entry, is_little });
-        let named = entries.filter(|entry| symbols.is_no_return(entry.word(8) >> 32, is_little));
+        let named = entries.filter(|entry| symbols.is_no_return(entry.word(8) >> 32));
         found.extend(named.map(|entry| entry.word(0)));
     }
     found.sort_unstable();
@@ -91,6 +91,7 @@ fn pointers(elf: &Elf<'_>, abi: Abi) -> Vec<u64> {
 struct Symbols<'e> {
     entries: &'e [[u8; ENTRY]],
     names: &'e [u8],
+    is_little: bool,
 }
 
 impl<'e> Symbols<'e> {
@@ -98,18 +99,20 @@ impl<'e> Symbols<'e> {
     fn of(elf: &Elf<'e>, relocations: &ElfSection<'_>) -> Option<Symbols<'e>> {
         let table = elf.section(relocations.link)?;
         let names = elf.section_data(elf.section(table.link)?).ok()?;
-        Some(Symbols { entries: elf.section_data(table).ok()?.as_chunks::<ENTRY>().0, names })
+        let entries = elf.section_data(table).ok()?.as_chunks::<ENTRY>().0;
+        let is_little = elf.abi()?.endian() == Endian::Little;
+        Some(Symbols { entries, names, is_little })
     }
 
     /// Whether a symbol is that of a function in another file that never returns.
-    fn is_no_return(&self, symbol: u64, is_little: bool) -> bool {
+    fn is_no_return(&self, symbol: u64) -> bool {
         let Some(entry) = usize::try_from(symbol).ok().and_then(|index| self.entries.get(index))
         else {
             return false;
         };
         // `st_shndx` of an undefined symbol is 0.
         let is_undefined = entry.get(6..8) == Some(&[0, 0]);
-        let start = usize::try_from(Fields { entry, is_little }.number(0)).ok();
+        let start = usize::try_from(Fields { entry, is_little: self.is_little }.number(0)).ok();
         let name = start.filter(|_| is_undefined).and_then(|start| self.names.get(start..));
         let name = name.unwrap_or_default();
         let end = name.iter().take(LONGEST_NAME).take_while(|byte| **byte != 0).count();

@@ -273,9 +273,11 @@ impl KnownFacts<'_> {
         let judgement = Judgement {
             cfa,
             ra: match ra {
-                Recovered::Value(AbstractValue::Signed(_)) => truth(frame.ra_signed),
-                Recovered::Value(AbstractValue::Entry(found)) if found == number(self.abi.ra()) => {
-                    truth(!frame.ra_signed)
+                Recovered::Value(AbstractValue::Signed(_)) if frame.ra_signed => Truth::Proven,
+                Recovered::Value(AbstractValue::Entry(found))
+                    if found == number(self.abi.ra()) && !frame.ra_signed =>
+                {
+                    Truth::Proven
                 }
                 other => other.truth(),
             },
@@ -298,16 +300,14 @@ impl KnownFacts<'_> {
         self.cfa(cfa) == AbstractValue::CFA
     }
 
-    /// Whether the rule for a callee-saved register is wrong, in a row whose CFA is the true one if `is_cfa_right`. Where it is not,
-    /// nothing is said about rules that count from it.
-    pub(crate) fn refutes(&self, register: Register, rule: Recovery, is_cfa_right: bool) -> bool {
+    /// Whether the rule for a callee-saved register is wrong, in a row whose CFA is the true one.
+    pub(crate) fn refutes(&self, register: Register, rule: Recovery) -> bool {
         let own = AbstractValue::Entry(number(register));
         let is_right = match rule {
             Recovery::Unchanged => {
                 let value = self.state.packed(number(register));
                 value.is_unknown() || value == own.into()
             }
-            Recovery::AtCfa(_) | Recovery::CfaOffset(_) if !is_cfa_right => true,
             Recovery::AtCfa(offset) => i32::try_from(offset).is_ok_and(|offset| {
                 let slot = PackedValue::from(AbstractValue::cfa(offset));
                 self.state.stack.load(slot) == own.into() && self.state.protects(slot)
@@ -489,8 +489,4 @@ impl Recovered {
 /// Whether an address is counted from the context that the kernel saved for a signal handler.
 const fn is_in_signal_frame(value: AbstractValue) -> bool {
     matches!(value, AbstractValue::Address(BasedAddress { base: Base::SignalFrame, .. }))
-}
-
-const fn truth(is_true: bool) -> Truth {
-    if is_true { Truth::Proven } else { Truth::Refuted }
 }

@@ -1,6 +1,7 @@
 //! Jump tables: arrays of code addresses or of distances from an address in the code. They give indirect jumps their edges.
 
 use super::context::FileContext;
+use super::effect::Extension;
 use super::value::AbstractValue;
 
 /// The maximum number of elements of a table.
@@ -17,7 +18,7 @@ pub(super) struct JumpTable {
     address: u64,
     /// The size of an element in bytes.
     size: u8,
-    signed: bool,
+    extension: Extension,
     /// The maximum index, if a comparison or the size of the index limits it.
     most: Option<u32>,
     /// The elements are distances from here, in units of `1 << shift` bytes.
@@ -46,10 +47,10 @@ impl JumpTables {
         &mut self,
         address: u64,
         size: u8,
-        signed: bool,
+        extension: Extension,
         most: Option<u32>,
     ) -> AbstractValue {
-        let table = JumpTable { address, size, signed, most, base: None };
+        let table = JumpTable { address, size, extension, most, base: None };
         match self.number(table) {
             // Elements of 8 bytes are addresses.
             Some(number) if size == 8 => AbstractValue::Target(number),
@@ -61,8 +62,9 @@ impl JumpTables {
     /// An element of 4 bytes, extended with its sign.
     pub(super) fn extended(&mut self, element: u32) -> AbstractValue {
         let table = usize::try_from(element).ok().and_then(|number| self.0.get(number));
-        let signed =
-            table.filter(|table| table.size == 4).map(|it| JumpTable { signed: true, ..*it });
+        let signed = table
+            .filter(|table| table.size == 4)
+            .map(|table| JumpTable { extension: Extension::Sign, ..*table });
         signed
             .and_then(|table| self.number(table))
             .map_or(AbstractValue::Unknown, AbstractValue::Element)
@@ -74,14 +76,17 @@ impl JumpTables {
         element: u32,
         base: u64,
         shift: u8,
-        signed: bool,
+        extension: Extension,
     ) -> AbstractValue {
         let Some(table) = usize::try_from(element).ok().and_then(|number| self.0.get(number))
         else {
             return AbstractValue::Unknown;
         };
-        let signed = signed || table.signed;
-        let table = JumpTable { base: Some((base, shift)), signed, ..*table };
+        let extension = match extension {
+            Extension::Sign => Extension::Sign,
+            Extension::Zero => table.extension,
+        };
+        let table = JumpTable { base: Some((base, shift)), extension, ..*table };
         self.number(table).map_or(AbstractValue::Unknown, AbstractValue::Target)
     }
 
@@ -145,9 +150,9 @@ impl JumpTable {
     /// The target that an element with this content has.
     fn target(&self, number: u64) -> Option<u64> {
         let unused = 64_u32.checked_sub(u32::from(self.size) * 8).filter(|bits| *bits < 64)?;
-        let number = match self.signed {
-            true => (number.cast_signed() << unused >> unused).cast_unsigned(),
-            false => number << unused >> unused,
+        let number = match self.extension {
+            Extension::Sign => (number.cast_signed() << unused >> unused).cast_unsigned(),
+            Extension::Zero => number << unused >> unused,
         };
         Some(match self.base {
             Some((base, shift)) => base.wrapping_add(number << shift.min(63)),

@@ -21,9 +21,9 @@ pub(super) struct Paddings {
 }
 
 impl Paddings {
-    /// For code before which there is an instruction that does not continue, unless it is that of an entry.
-    pub(super) const fn new(is_entry: bool) -> Paddings {
-        Paddings { found: Vec::new(), offset: 0, is_after_end: !is_entry }
+    /// For code that comes after an instruction of this kind.
+    pub(super) fn after(before: Filling) -> Paddings {
+        Paddings { found: Vec::new(), offset: 0, is_after_end: before == Filling::End }
     }
 
     /// Adds the next instruction, and its length in bytes.

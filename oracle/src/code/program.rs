@@ -55,6 +55,15 @@ pub struct Program<'e> {
     budget: Budget,
 }
 
+/// Where the analysis of a function begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entries {
+    /// At the places in it that are called.
+    Called,
+    /// At those, and at its start.
+    StartAndCalled,
+}
+
 impl<'e> Program<'e> {
     /// Divides the code of `elf` into functions, which start where symbols, SFrame or CFI say that one starts or, in sections about
     /// which these say nothing, where direct calls lead, and finds the cross references between them. `None` for machines other than AMD64 and AArch64.
@@ -233,7 +242,8 @@ impl<'e> Program<'e> {
             analyses.drain(..).for_each(|analysis| workspace.free(analysis));
         } else if is_function || analyses.is_empty() {
             analyses.reserve_exact(1);
-            analyses.push(self.analysis(index, is_function, workspace)?);
+            let entries = if is_function { Entries::StartAndCalled } else { Entries::Called };
+            analyses.push(self.analysis(index, entries, workspace)?);
             last = is_function.then_some(index);
         }
         let base = address.wrapping_sub(start.address);
@@ -327,7 +337,9 @@ impl<'e> Program<'e> {
                 callers.are_all_known &= has_tail_call;
                 continue;
             }
-            let analysis = (!is_fragment).then(|| self.analysis(source, true, workspace)).flatten();
+            let analysis = (!is_fragment)
+                .then(|| self.analysis(source, Entries::StartAndCalled, workspace))
+                .flatten();
             let Some(analysis) = analysis else {
                 callers.are_all_known = false;
                 continue;
@@ -359,7 +371,7 @@ impl<'e> Program<'e> {
         let start = self.functions().get(index)?.start;
         let range = self.image.fragment(index)?;
         let range = range.start..range.start.saturating_add(range.code.len() as u64);
-        let analysis = self.analysis(source, true, workspace)?;
+        let analysis = self.analysis(source, Entries::StartAndCalled, workspace)?;
         if analysis.contains(range.start)
             && (!self.image.starts_as_called(start) || analysis.returns_from(&range))
         {
@@ -394,7 +406,7 @@ impl<'e> Program<'e> {
             return workspace.budget(&self.budget).spend(summary.blocks)
                 && summary.has_tail_call(to);
         }
-        let analysis = self.analysis(index, true, workspace);
+        let analysis = self.analysis(index, Entries::StartAndCalled, workspace);
         analysis.is_some_and(|analysis| {
             let has_tail_call = analysis.has_tail_call(to);
             workspace.free(analysis);
@@ -402,13 +414,14 @@ impl<'e> Program<'e> {
         })
     }
 
-    /// Analyses a function from the places in it that are called, and from its start if that is an entry.
+    /// Analyses a function from these entries.
     fn analysis(
         &self,
         index: usize,
-        from_start: bool,
+        entries: Entries,
         workspace: &mut Workspace<'e>,
     ) -> Option<Analysis<'e>> {
+        let from_start = entries == Entries::StartAndCalled;
         if from_start
             && let Some(summary) = self.summaries.get(index)
             && let Some(analysis) = workspace.take(index)

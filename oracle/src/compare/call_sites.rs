@@ -12,6 +12,7 @@ use sframe_validator::elf::Elf;
 use sframe_validator::unwind::CodeAddress;
 
 use super::piece::{Piece, Stated, Statement, with_pieces};
+use super::tables::Tables;
 use crate::cfi::Cfi;
 use crate::code::Program;
 use crate::witness::CodeRange;
@@ -121,7 +122,7 @@ pub fn call_sites<'c>(
     mut found: impl FnMut(&CallSite),
 ) -> (SiteSums, SiteSums) {
     let (mut in_sframe, mut in_cfi) = (SiteSums::default(), SiteSums::default());
-    with_pieces(elf, sections, cfi, |pieces_in| {
+    with_pieces(Tables { elf, sections, cfi }, |pieces_in| {
         for function in code.functions() {
             let calls = code.calls(*function);
             let mut places: Vec<CodeRange> = Vec::new();

@@ -2,46 +2,53 @@
 
 use core::ops::ControlFlow;
 
-use sframe_validator::elf::Elf;
+use sframe_validator::Version;
 use sframe_validator::unwind::{CodeAddress, Row};
-use sframe_validator::{Section, Version};
 
 use super::agreement::agree_all_over;
 use super::divide::Part;
+use super::event::{Event, Report, Wanted};
 use super::judge::{Judgement, Side, judge};
 use super::range::Range;
-use super::sink::Sink;
 use super::sweep::{Observer, sweep};
+use super::tables::Tables;
 use super::unplaced::Search;
 use super::verdict::{Totals, Verdict};
-use crate::cfi::{Cfi, CfiError, Fde, RowContext, same};
+use crate::cfi::{CfiError, Fde, RowContext, same};
 use crate::witness::{
     Budgets, CfiWitness, CodeRange, Current, Evidence, Found, Left, Lookup, Marks, Places, Says,
     SframeFunction, SframeWitness, Shared, Statement, Witness,
 };
 
 /// The results so far.
-struct Comparison<'c, 'p, 's, S> {
+struct Comparison<'c, 'p, 'r, 'f> {
     totals: Totals,
     search: Search<'c, 'p>,
     /// The last range, which the next one may extend.
     pending: Option<Range<'c>>,
-    sink: &'s mut S,
+    wanted: Wanted,
+    report: &'r mut Report<'f, 'c>,
 }
 
-impl<'c, S: Sink<'c>> Comparison<'c, '_, '_, S> {
+impl<'c> Comparison<'c, '_, '_, '_> {
     /// Passes on the last range, which the next one does not extend.
     #[inline]
     fn flush(&mut self) {
-        if let Some(range) = &self.pending {
-            self.sink.range(range);
-            self.pending = None;
+        if self.pending.is_some() {
+            self.report_pending();
+        }
+    }
+
+    #[cold]
+    fn report_pending(&mut self) {
+        if let Some(range) = self.pending.take() {
+            (self.report)(Event::Range(range));
         }
     }
 
     /// Adds a range to be passed on.
     #[cold]
-    fn report(&mut self, range: Range<'c>) {
+    fn add(&mut self, range: Range<'c>) {
         match &mut self.pending {
             Some(last) if last.continues(&range) => last.end = range.end,
             _ => {
@@ -75,32 +82,31 @@ impl<'c, S: Sink<'c>> Comparison<'c, '_, '_, S> {
         let verdict = judgement.verdict;
         self.totals.bytes.add(verdict, bytes);
         let settled = match cfi {
-            Says::Nothing => verdict == Verdict::Neither && !S::NEITHER,
-            Says::Unread(function) if self.sink.counts_code_without_sframe() => {
-                self.sink.without_sframe(&function, bytes);
+            Says::Nothing => verdict == Verdict::Neither && !self.wanted.neither,
+            Says::Unread(function) if self.wanted.sizes_without_sframe => {
+                (self.report)(Event::WithoutSframe(function, bytes));
                 true
             }
             Says::Unread(_) => false,
-            _ => verdict == Verdict::Equal && !S::EQUAL,
+            _ => verdict == Verdict::Equal && !self.wanted.equal,
         };
         if settled {
             self.flush();
         } else {
-            self.report(describe(place, end, judgement, &sframe, &cfi));
+            self.add(describe(place, end, judgement, &sframe, &cfi));
         }
-        let (in_sframe, in_cfi) = (sframe.anything(), cfi.anything());
-        if in_sframe {
+        let (in_sframe, in_cfi) = (sframe.shared(), cfi.shared());
+        if in_sframe == Shared::All {
             sframe_witness.note(in_cfi);
         }
-        if in_cfi && !sought {
+        if in_cfi == Shared::All && !sought {
             cfi_witness.note(in_sframe);
         }
     }
 }
 
-impl<'c, 'w, S, E> Observer<SframeWitness<'w, E>, CfiWitness<'c, '_>> for Comparison<'c, '_, '_, S>
+impl<'c, 'w, E> Observer<SframeWitness<'w, E>, CfiWitness<'c, '_>> for Comparison<'c, '_, '_, '_>
 where
-    S: Sink<'c>,
     E: FnMut(&Current<'w>, CodeAddress, &Row) -> Evidence,
 {
     #[inline]
@@ -111,7 +117,7 @@ where
         sframe: &mut SframeWitness<'w, E>,
         cfi: &mut CfiWitness<'c, '_>,
     ) -> bool {
-        if S::EQUAL {
+        if self.wanted.equal {
             return false;
         }
         let agree = sframe.all_over(place, end, |current, function, budget| {
@@ -123,8 +129,8 @@ where
         if agree {
             self.flush();
             self.totals.bytes.add(Verdict::Equal, end - place.address);
-            sframe.note(true);
-            cfi.note(true);
+            sframe.note(Shared::All);
+            cfi.note(Shared::All);
         }
         agree
     }
@@ -138,7 +144,7 @@ where
         cfi: &mut CfiWitness<'c, '_>,
     ) -> ControlFlow<()> {
         let equal = match (sframe.says(), cfi.says()) {
-            (Says::Row(_, row), Says::Row(_, other)) if !S::EQUAL => {
+            (Says::Row(_, row), Says::Row(_, other)) if !self.wanted.equal => {
                 let marks = sframe.current().map(|current| current.marks);
                 same(&row.frame, &other.frame) && marks == Some(cfi.marks())
             }
@@ -147,8 +153,8 @@ where
         if equal {
             self.flush();
             self.totals.bytes.add(Verdict::Equal, end - place.address);
-            sframe.note(true);
-            cfi.note(true);
+            sframe.note(Shared::All);
+            cfi.note(Shared::All);
         } else {
             self.judge(place, end, sframe, cfi);
         }
@@ -169,7 +175,7 @@ where
             Shared::Unknown => {}
         }
         if let Some(error) = left.error {
-            self.sink.error(&left.function, error);
+            (self.report)(Event::Error(left.function, error));
         }
     }
 }
@@ -258,33 +264,30 @@ fn describe<'c>(
     }
 }
 
-/// Like [`compare`](super::compare), but only for `code`, which must be ordered and without overlaps, for a sink that needs more
-/// details.
+/// As [`compare`](super::compare), only for `code`, which must be ordered and without overlaps, reporting everything that is
+/// `wanted`.
 pub(super) fn compare_code<'c>(
     code: &[CodeRange],
-    elf: &Elf<'_>,
-    sections: &[Section<'_>],
-    cfi: &'c [Cfi<'c>],
-    sink: &mut impl Sink<'c>,
+    tables: Tables<'_, 'c>,
+    wanted: Wanted,
+    report: &mut Report<'_, 'c>,
 ) -> Totals {
-    let places = Places::of(sections);
-    let tables = Tables { elf, sections, cfi, places: &places };
-    tables.compare(&Part::of(code.to_vec()), &mut tables.budgets(), sink)
+    let task = Task { tables, places: &Places::of(tables.sections), wanted };
+    task.compare(&Part::of(code.to_vec()), &mut task.budgets(), report)
 }
 
-/// What is compared.
-pub(super) struct Tables<'t, 'c> {
-    pub(super) elf: &'t Elf<'t>,
-    pub(super) sections: &'t [Section<'t>],
-    pub(super) cfi: &'c [Cfi<'c>],
-    /// The functions of `sections`.
+/// What is compared, and what is to be reported.
+pub(super) struct Task<'t, 'c> {
+    pub(super) tables: Tables<'t, 'c>,
+    /// The functions of the SFrame sections.
     pub(super) places: &'t Places,
+    pub(super) wanted: Wanted,
 }
 
-impl<'c> Tables<'_, 'c> {
+impl<'c> Task<'_, 'c> {
     /// The work that comparing all of the code may take.
     pub(super) fn budgets(&self) -> Budgets {
-        Budgets::new(self.sections, self.elf.data().len() as u64)
+        Budgets::new(self.tables.sections, self.tables.elf.data().len() as u64)
     }
 
     /// Compares a part of the code. The totals are without SFrame functions whose start is unreadable.
@@ -292,15 +295,16 @@ impl<'c> Tables<'_, 'c> {
         &self,
         part: &Part,
         budgets: &mut Budgets,
-        sink: &mut impl Sink<'c>,
+        report: &mut Report<'_, 'c>,
     ) -> Totals {
-        let Tables { elf, sections, cfi, places } = *self;
+        let Task { tables: Tables { elf, sections, cfi }, places, wanted } = *self;
         let version = sections.first().map_or(Version::V3, |section| section.header().version);
         let mut comparison = Comparison {
             totals: Totals::default(),
             search: Search::new(places, version),
             pending: None,
-            sink,
+            wanted,
+            report,
         };
         // Needed only for repeated blocks of version 1.
         let mut lookup = None;
@@ -308,9 +312,8 @@ impl<'c> Tables<'_, 'c> {
             evidence(lookup.get_or_insert_with(|| Lookup::new(cfi)), current, place, row)
         };
         let functions = places.functions.get(part.sframe..).unwrap_or_default();
-        let origin = CodeAddress::absolute(0);
         let mut sframe_witness =
-            SframeWitness::new(sections, functions, origin, elf.abi(), budgets, evidence);
+            SframeWitness::new(sections, functions, elf.abi(), budgets, evidence);
         let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
         let mut cfi_witness = CfiWitness::new(cfi, &mut contexts).starting_at(&part.cfi);
         sweep(&part.code, &mut sframe_witness, &mut cfi_witness, &mut comparison);
@@ -321,19 +324,20 @@ impl<'c> Tables<'_, 'c> {
 
 #[cfg(test)]
 mod tests {
+    use sframe_validator::elf::Elf;
     use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
     use sframe_validator::write::elf::Image;
     use sframe_validator::write::{FunctionBuilder, SectionBuilder};
-    use sframe_validator::{Abi, Placement};
+    use sframe_validator::{Abi, Placement, Section};
 
     use super::*;
+    use crate::cfi::Cfi;
 
     /// Counts the pieces that are compared without the shortcut for whole functions.
-    struct Counting<'c, 'p, 's, S>(Comparison<'c, 'p, 's, S>, usize);
+    struct Counting<'c, 'p, 'r, 'f>(Comparison<'c, 'p, 'r, 'f>, usize);
 
-    impl<'c, 'w, S, E> Observer<SframeWitness<'w, E>, CfiWitness<'c, '_>> for Counting<'c, '_, '_, S>
+    impl<'c, 'w, E> Observer<SframeWitness<'w, E>, CfiWitness<'c, '_>> for Counting<'c, '_, '_, '_>
     where
-        S: Sink<'c>,
         E: FnMut(&Current<'w>, CodeAddress, &Row) -> Evidence,
     {
         fn agree_all_over(
@@ -355,15 +359,6 @@ mod tests {
         ) -> ControlFlow<()> {
             self.1 += 1;
             self.0.piece(place, end, sframe, cfi)
-        }
-    }
-
-    /// A sink that needs no ranges without a description.
-    struct Described(Vec<(u64, u64, Verdict)>);
-
-    impl<'c> Sink<'c> for Described {
-        fn range(&mut self, range: &Range<'c>) {
-            self.0.push((range.start, range.end, range.verdict));
         }
     }
 
@@ -401,26 +396,31 @@ mod tests {
         let cfi = Cfi::load_all(&elf).expect("readable");
         let sections = [Section::parse(&sframe, Placement::at(0x4000)).expect("a section")];
 
-        let mut sink = Described(Vec::new());
+        let mut ranges = Vec::new();
         let code = crate::compare::code_of(&elf);
-        let totals = compare_code(&code, &elf, &sections, &cfi, &mut sink);
+        let tables = Tables { elf: &elf, sections: &sections, cfi: &cfi };
+        let totals = compare_code(&code, tables, Wanted::default(), &mut |event| {
+            if let Event::Range(range) = event {
+                ranges.push((range.start, range.end, range.verdict));
+            }
+        });
         let different = Verdict::Different(crate::compare::Fields::CFA);
         let wanted = [(0x1040, 0x1050, Verdict::OnlyCfi), (0x106c, 0x1070, different)];
-        assert_eq!(sink.0, wanted);
+        assert_eq!(ranges, wanted);
 
         let places = Places::of(&sections);
         let mut budgets = Budgets::new(&sections, 1 << 16);
-        let origin = CodeAddress::absolute(0);
         let evidence = |_: &Current<'_>, _, _: &Row| Evidence::NONE;
         let mut sframe_witness =
-            SframeWitness::new(&sections, &places.functions, origin, None, &mut budgets, evidence);
+            SframeWitness::new(&sections, &places.functions, None, &mut budgets, evidence);
         let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
         let mut cfi_witness = CfiWitness::new(&cfi, &mut contexts);
         let comparison = Comparison {
             totals: Totals::default(),
             search: Search::new(&places, Version::V2),
             pending: None,
-            sink: &mut Described(Vec::new()),
+            wanted: Wanted::default(),
+            report: &mut |_| {},
         };
         assert!(!sframe_witness.describes() && !cfi_witness.describes());
         let mut counting = Counting(comparison, 0);

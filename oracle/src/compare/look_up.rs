@@ -4,24 +4,12 @@ use sframe_validator::Section;
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::CodeAddress;
 
+use super::event::{Event, Wanted};
 use super::file::compare_code;
 use super::range::Range;
-use super::sink::Sink;
+use super::tables::Tables;
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
-
-/// Collects every range.
-#[derive(Default)]
-struct All<'c>(Vec<Range<'c>>);
-
-impl<'c> Sink<'c> for All<'c> {
-    const NEITHER: bool = true;
-    const EQUAL: bool = true;
-
-    fn range(&mut self, range: &Range<'c>) {
-        self.0.push(*range);
-    }
-}
 
 /// The statements of SFrame and CFI about each of `places`, in their order, with the verdict that [`compare`] has about
 /// them. Places outside of the file's code are looked up as well. `None` for the address 2^64 - 1, which no range can
@@ -42,12 +30,17 @@ pub fn look_up<'c>(
     wanted.dedup();
     let single = |start: CodeAddress| CodeRange { start, end: start.address.saturating_add(1) };
     let code: Vec<CodeRange> = wanted.into_iter().map(single).collect();
-    let mut all = All::default();
-    compare_code(&code, elf, sections, cfi, &mut all);
+    let mut ranges = Vec::new();
+    let all = Wanted { neither: true, equal: true, sizes_without_sframe: false };
+    compare_code(&code, Tables { elf, sections, cfi }, all, &mut |event| {
+        if let Event::Range(range) = event {
+            ranges.push(range);
+        }
+    });
     let start = |range: &Range<'_>| CodeAddress { section: range.section, address: range.start };
     let of = |place: &CodeAddress| {
-        let next = all.0.partition_point(|range| start(range) <= *place);
-        let range = all.0.get(next.checked_sub(1)?)?;
+        let next = ranges.partition_point(|range| start(range) <= *place);
+        let range = ranges.get(next.checked_sub(1)?)?;
         (range.section == place.section && place.address < range.end).then_some(*range)
     };
     places.iter().map(of).collect()

@@ -2,14 +2,13 @@
 
 use core::ops::ControlFlow;
 
-use sframe_validator::Section;
-use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Frame, Row};
 
 use super::file::{evidence, judge_rows};
 use super::sweep::{Observer, sweep_ranges};
+use super::tables::Tables;
 use super::verdict::Verdict;
-use crate::cfi::{Cfi, Fde, RowContext, same};
+use crate::cfi::{Fde, RowContext, same};
 use crate::witness::{
     Budgets, CfiWitness, CodeRange, Current, Evidence, Lookup, Places, Says, SframeFunction,
     SframeWitness, Witness,
@@ -18,9 +17,7 @@ use crate::witness::{
 /// Gives `look` a function that collects the pieces in ranges of code, except for those about which no witness says anything. The
 /// ranges must be ordered, also those of one call after those of the one before.
 pub(in crate::compare) fn with_pieces<'c, T>(
-    elf: &Elf<'_>,
-    sections: &[Section<'_>],
-    cfi: &'c [Cfi<'c>],
+    Tables { elf, sections, cfi }: Tables<'_, 'c>,
     look: impl FnOnce(&mut (dyn FnMut(&[CodeRange]) -> Vec<Piece<'c>> + Send)) -> T,
 ) -> T {
     let places = Places::of(sections);
@@ -30,9 +27,8 @@ pub(in crate::compare) fn with_pieces<'c, T>(
         evidence(lookup.get_or_insert_with(|| Lookup::new(cfi)), current, place, row)
     };
     let mut budgets = Budgets::new(sections, elf.data().len() as u64);
-    let origin = CodeAddress::absolute(0);
     let mut sframe =
-        SframeWitness::new(sections, &places.functions, origin, elf.abi(), &mut budgets, evidence);
+        SframeWitness::new(sections, &places.functions, elf.abi(), &mut budgets, evidence);
     let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
     let mut cfi = CfiWitness::new(cfi, &mut contexts);
     // Calls with as much code have about as many pieces.

@@ -17,6 +17,7 @@ use sframe_validator::unwind::CodeAddress;
 
 use super::piece::{Stated, with_pieces};
 use super::ruling::Wrong;
+use super::tables::Tables;
 use super::verdict::Fields;
 use crate::cfi::{Cfi, Fde};
 use crate::code::{Function, Program, ProvenRow};
@@ -123,20 +124,18 @@ pub fn prove<'c>(
     cfi: &'c [Cfi<'c>],
     found: impl FnMut(Refutation<'_, 'c>),
 ) -> Proofs {
-    prove_in_chunks((CHUNK, AT_ONCE), code, elf, sections, cfi, found)
+    prove_in_chunks((CHUNK, AT_ONCE), code, Tables { elf, sections, cfi }, found)
 }
 
 /// Compares chunks of `size` bytes of code, `at_once` of which are examined together.
 fn prove_in_chunks<'c>(
     (size, at_once): (u64, usize),
     code: &Program<'_>,
-    elf: &Elf<'_>,
-    sections: &[Section<'_>],
-    cfi: &'c [Cfi<'c>],
+    tables: Tables<'_, 'c>,
     mut found: impl FnMut(Refutation<'_, 'c>),
 ) -> Proofs {
     let mut proofs = Proofs::default();
-    rows::with_chunks(size, code, elf, sections, cfi, |chunks| {
+    rows::with_chunks(size, code, tables, |chunks| {
         let mut next: Vec<Chunk<'_>> = chunks.take(at_once).collect();
         while !next.is_empty() {
             let examine = || next.par_iter().map(|rows| chunk::examine(code, rows)).collect();
@@ -163,7 +162,7 @@ pub fn wrong_rules<'c>(
     cfi: &'c [Cfi<'c>],
 ) -> Vec<WrongRules<'c>> {
     let mut examined = Examined::default();
-    with_pieces(elf, &[], cfi, |pieces_in| {
+    with_pieces(Tables { elf, sections: &[], cfi }, |pieces_in| {
         examined.judge(function, &pieces_in(&[function.range()]));
     });
     examined.wrong_rules
@@ -191,7 +190,8 @@ mod tests {
             let mut found = Vec::new();
             let sums = pool.expect("threads").install(|| {
                 let add = |one: Refutation<'_, '_>| found.push(format!("{one:?}"));
-                prove_in_chunks((size, at_once), &code, &elf, &sections, &cfi, add)
+                let tables = Tables { elf: &elf, sections: &sections, cfi: &cfi };
+                prove_in_chunks((size, at_once), &code, tables, add)
             });
             (sums, found)
         };

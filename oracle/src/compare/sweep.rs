@@ -76,9 +76,14 @@ fn sweep_range<A: Witness, B: Witness, O: Observer<A, B>>(
         let mut until = end.min(first_end).min(second_end);
         let both = first.describes() && second.describes();
         if !both || !observer.agree_all_over(place, until, first, second) {
-            until = until.min(first.read(place.address, O::ALL_ROWS || second.describes()));
-            let wanted = O::ALL_ROWS || first.says().anything();
-            until = until.min(second.read(place.address, wanted));
+            until = until.min(match O::ALL_ROWS || second.describes() {
+                true => first.read(place.address),
+                false => first.skip(place.address),
+            });
+            until = until.min(match O::ALL_ROWS || first.says().anything() {
+                true => second.read(place.address),
+                false => second.skip(place.address),
+            });
             // A witness that does not advance must not block the sweep.
             until = until.max(place.address + 1);
             observer.piece(place, until, first, second)?;

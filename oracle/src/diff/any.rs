@@ -9,7 +9,7 @@ use super::source::{CodeReader, Function, Source};
 use crate::cfi::{Cfi, RowContext};
 use crate::compare::Side;
 use crate::witness::{
-    Budgets, Current, Evidence, Left, Says, SframeFunction, SframeWitness, Witness,
+    Budgets, Current, Evidence, Left, Says, SframeFunction, SframeWitness, Shared, Witness,
 };
 
 /// What is used again from function to function.
@@ -46,9 +46,8 @@ impl<'s> Memory<'s> {
                 own.clear();
                 own.extend(functions.iter().filter_map(Function::as_sframe));
                 let evidence: NoEvidence = |_, _, _| Evidence::NONE;
-                AnyWitness::Sframe(SframeWitness::new(
-                    sections, own, origin, None, budgets, evidence,
-                ))
+                let witness = SframeWitness::new(sections, own, None, budgets, evidence);
+                AnyWitness::Sframe(witness.relative_to(origin))
             }
             Memory::Cfi { cfi, contexts, abi } => {
                 let list = RowList::Cfi(cfi, contexts);
@@ -118,10 +117,10 @@ impl Witness for AnyWitness<'_, '_> {
         }
     }
 
-    fn read(&mut self, address: u64, wanted: bool) -> u64 {
+    fn read(&mut self, address: u64) -> u64 {
         match self {
-            AnyWitness::Sframe(witness) => witness.read(address, wanted),
-            AnyWitness::List(witness, _) => witness.read(address, wanted),
+            AnyWitness::Sframe(witness) => witness.read(address),
+            AnyWitness::List(witness, _) => witness.read(address),
         }
     }
 
@@ -139,7 +138,7 @@ impl Witness for AnyWitness<'_, '_> {
         }
     }
 
-    fn note(&mut self, shared: bool) {
+    fn note(&mut self, shared: Shared) {
         match self {
             AnyWitness::Sframe(witness) => witness.note(shared),
             AnyWitness::List(witness, _) => witness.note(shared),

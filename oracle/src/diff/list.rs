@@ -164,7 +164,7 @@ impl Witness for ListWitness<'_, '_> {
         self.current.is_some()
     }
 
-    fn read(&mut self, address: u64, _wanted: bool) -> u64 {
+    fn read(&mut self, address: u64) -> u64 {
         let Some((function, _)) = &self.current else { return u64::MAX };
         let address = address.wrapping_add(self.origin.address);
         let pieces = self.pieces.get_or_insert_with(|| self.list.rows(function));
@@ -185,7 +185,7 @@ impl Witness for ListWitness<'_, '_> {
         }
     }
 
-    fn note(&mut self, shared: bool) {
+    fn note(&mut self, shared: Shared) {
         self.shared = self.shared.with(shared);
     }
 

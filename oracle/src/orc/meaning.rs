@@ -13,12 +13,17 @@ const DI: Register = Register(5);
 const BP: Register = Register(6);
 const SP: Register = Register(7);
 
-/// The offsets of BP, IP and SP in `struct pt_regs`, in bytes.
-const REGS_BP: i64 = 32;
-const REGS_IP: i64 = 128;
-const REGS_SP: i64 = 152;
-/// The offset of SP from IP in the part of `struct pt_regs` that the processor pushes.
-const SP_AFTER_IP: i64 = REGS_SP - REGS_IP;
+/// The offsets of saved registers, in bytes.
+struct Saved {
+    ip: i64,
+    sp: i64,
+    bp: Option<i64>,
+}
+
+/// In `struct pt_regs`.
+const PT_REGS: Saved = Saved { ip: 128, sp: 152, bp: Some(32) };
+/// In what the processor pushes, the part of `struct pt_regs` from IP on.
+const INTERRUPT_FRAME: Saved = Saved { ip: 0, sp: 24, bp: None };
 
 /// The meaning of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,8 +88,10 @@ impl Meaning {
             Kind::Undefined => return Meaning::Undefined,
             Kind::EndOfStack => return Meaning::Frame { frame: Frame::OUTERMOST, signal: false },
             Kind::Call => bases().map(|(address, bp)| call(address, bp)),
-            Kind::Regs => bases().and_then(|(address, bp)| regs(address, bp, true)),
-            Kind::PartialRegs => bases().and_then(|(address, bp)| regs(address, bp, false)),
+            Kind::Regs => bases().and_then(|(address, bp)| regs(address, bp, &PT_REGS)),
+            Kind::PartialRegs => {
+                bases().and_then(|(address, bp)| regs(address, bp, &INTERRUPT_FRAME))
+            }
             Kind::Other(number) => Err(Doubt::Type(number)),
         };
         match frame {
@@ -139,18 +146,16 @@ fn call(address: Address, bp: SavedBp) -> Frame {
 }
 
 /// The frame of code that was interrupted: the address is that of the saved registers, or of those that the processor pushes.
-fn regs(address: Address, bp: SavedBp, is_full: bool) -> Result<Frame, Doubt> {
+fn regs(address: Address, bp: SavedBp, saved: &Saved) -> Result<Frame, Doubt> {
     let Address::Register(register, address) = address else { return Err(Doubt::LoadedTwice) };
-    let saved = |offset| Recovery::AtRegister { register, offset: address + offset };
-    let (ip, sp) = if is_full { (REGS_IP, REGS_SP) } else { (0, SP_AFTER_IP) };
+    let at = |offset| Recovery::AtRegister { register, offset: address + offset };
     let fp = match bp {
-        SavedBp::Nowhere if is_full => saved(REGS_BP),
-        SavedBp::Nowhere => Recovery::Unchanged,
-        SavedBp::AtAddress(offset) => saved(offset),
+        SavedBp::Nowhere => saved.bp.map_or(Recovery::Unchanged, at),
+        SavedBp::AtAddress(offset) => at(offset),
         SavedBp::AtBp(offset) => Recovery::AtRegister { register: BP, offset },
     };
-    let cfa = Cfa::Dereference { register, offset: address + sp };
-    Ok(Frame { cfa, ra: saved(ip), fp, ra_signed: false })
+    let cfa = Cfa::Dereference { register, offset: address + saved.sp };
+    Ok(Frame { cfa, ra: at(saved.ip), fp, ra_signed: false })
 }
 
 /// Where the caller's BP is.

@@ -4,7 +4,7 @@ mod lookup;
 mod stream;
 use sframe_validator::unwind::{CodeAddress, Row};
 
-use super::{Left, Marks, Says, Witness};
+use super::{Left, Marks, Says, Shared, Witness};
 use crate::cfi::{Cfi, CfiError, Cie, Fde, RowContext, Rows};
 use stream::Stream;
 
@@ -99,12 +99,15 @@ impl<'c> Witness for CfiWitness<'c, '_> {
     }
 
     #[inline]
-    fn read(&mut self, address: u64, wanted: bool) -> u64 {
-        self.is_read = wanted;
-        match self.stream_mut() {
-            Some(stream) if wanted => stream.read(address),
-            _ => u64::MAX,
-        }
+    fn read(&mut self, address: u64) -> u64 {
+        self.is_read = true;
+        self.stream_mut().map_or(u64::MAX, |stream| stream.read(address))
+    }
+
+    #[inline]
+    fn skip(&mut self, _address: u64) -> u64 {
+        self.is_read = false;
+        u64::MAX
     }
 
     #[inline]
@@ -120,7 +123,7 @@ impl<'c> Witness for CfiWitness<'c, '_> {
     }
 
     #[inline]
-    fn note(&mut self, shared: bool) {
+    fn note(&mut self, shared: Shared) {
         if let Some(stream) = self.stream_mut() {
             stream.note(shared);
         }

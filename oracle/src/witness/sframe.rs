@@ -145,12 +145,10 @@ impl<'w, E> SframeWitness<'w, E>
 where
     E: FnMut(&Current<'w>, CodeAddress, &Row) -> Evidence,
 {
-    /// A witness for `functions`, which must be ordered and in `sections`. Requested places are relative to `origin`,
-    /// including its section.
+    /// A witness for `functions`, which must be ordered and in `sections`.
     pub(crate) fn new(
         sections: &'w [Section<'w>],
         functions: &'w [SframeFunction],
-        origin: CodeAddress,
         abi: Option<Abi>,
         budgets: &'w mut Budgets,
         evidence: E,
@@ -159,7 +157,7 @@ where
             sections,
             abi,
             functions,
-            origin,
+            origin: CodeAddress::absolute(0),
             budgets,
             evidence,
             cursor: Cursor::default(),
@@ -169,6 +167,11 @@ where
             is_there: false,
             shared: Shared::Unknown,
         }
+    }
+
+    /// The witness for requested places that are relative to `origin`, including its section.
+    pub(crate) fn relative_to(self, origin: CodeAddress) -> Self {
+        SframeWitness { origin, ..self }
     }
 
     /// The function at the place entered last.
@@ -361,7 +364,7 @@ where
     }
 
     #[inline]
-    fn read(&mut self, address: u64, _wanted: bool) -> u64 {
+    fn read(&mut self, address: u64) -> u64 {
         if self.current.is_none() {
             return u64::MAX;
         }
@@ -395,7 +398,7 @@ where
     }
 
     #[inline]
-    fn note(&mut self, shared: bool) {
+    fn note(&mut self, shared: Shared) {
         self.shared = self.shared.with(shared);
     }
 

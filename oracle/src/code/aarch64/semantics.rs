@@ -4,7 +4,7 @@ use disarm64_defn::{InsnClass, InsnOperandKind};
 
 use super::tags::GRANULE;
 use super::{Instruction, LR, SP, vectors};
-use crate::code::effect::{Effect, Key, NO_REGISTER, RegisterNumber, SCRATCH, place};
+use crate::code::effect::{Effect, Extension, Key, NO_REGISTER, RegisterNumber, SCRATCH, place};
 
 /// The register in which a system call returns its result.
 const SYSCALL: u32 = 1;
@@ -111,9 +111,12 @@ impl Instruction {
             return;
         }
         let to = of(rd);
-        let signed = is_extended && self.field(13, 3) >= 4;
+        let extension = match is_extended && self.field(13, 3) >= 4 {
+            true => Extension::Sign,
+            false => Extension::Zero,
+        };
         effects.push(match self.bit(30) {
-            false if is_left && self.is_wide() => Effect::Add { to, a, b, shift, signed },
+            false if is_left && self.is_wide() => Effect::Add { to, a, b, shift, extension },
             true if is_left && self.is_wide() && shift == 0 => Effect::Subtract { to, a, b },
             _ if is_extended => Effect::Clobber(1 << rd),
             _ => Self::clobber(rd),
@@ -285,9 +288,10 @@ impl Instruction {
         if !is_scaled || rt == SP || self.rm() == SP {
             return Some(Self::clobber(rt));
         }
-        let (base, index, signed) = (self.rn(), self.rm(), kind >= 2);
+        let extension = if kind >= 2 { Extension::Sign } else { Extension::Zero };
+        let (base, index) = (self.rn(), self.rm());
         let size = 1 << size;
-        Some(Effect::Element { to: rt, base, offset: 0, index, scale: size, size, signed })
+        Some(Effect::Element { to: rt, base, offset: 0, index, scale: size, size, extension })
     }
 
     /// A load or store of two registers.

@@ -3,7 +3,7 @@
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
 use super::{number, whole};
-use crate::code::effect::{Effect, NO_REGISTER, RegisterNumber, SCRATCH, place};
+use crate::code::effect::{Effect, Extension, NO_REGISTER, RegisterNumber, SCRATCH, place};
 
 /// RAX, which holds the number of a system call, and what CDQE extends.
 const AX: RegisterNumber = 0;
@@ -47,8 +47,8 @@ fn base(instruction: &Instruction) -> Option<(RegisterNumber, i32)> {
 }
 
 /// A load of 8 bytes, or of an element of a jump table.
-fn load(instruction: &Instruction, to: RegisterNumber, signed: bool) -> Effect {
-    if let Some(element) = element(instruction, to, signed) {
+fn load(instruction: &Instruction, to: RegisterNumber, extension: Extension) -> Effect {
+    if let Some(element) = element(instruction, to, extension) {
         return element;
     }
     match address(instruction) {
@@ -63,12 +63,12 @@ fn element_of_4_bytes(instruction: &Instruction) -> Option<Effect> {
     if !to.is_gpr32() || instruction.memory_index_scale() != 1 {
         return None;
     }
-    element(instruction, number(to)?, false)
+    element(instruction, number(to)?, Extension::Zero)
 }
 
 /// A load of an element of an array: the index, or the distance that GCC has computed from it if it does not optimise, is
 /// in a register.
-fn element(instruction: &Instruction, to: RegisterNumber, signed: bool) -> Option<Effect> {
+fn element(instruction: &Instruction, to: RegisterNumber, extension: Extension) -> Option<Effect> {
     // First, because most operands have no index.
     let index = whole(instruction.memory_index())?;
     let size = u8::try_from(instruction.memory_size().size()).ok()?;
@@ -77,7 +77,7 @@ fn element(instruction: &Instruction, to: RegisterNumber, signed: bool) -> Optio
         return None;
     }
     let (base, offset) = base(instruction)?;
-    Some(Effect::Element { to, base, offset, index, scale, size, signed })
+    Some(Effect::Element { to, base, offset, index, scale, size, extension })
 }
 
 /// Loads the target of a jump to an address in memory.
@@ -87,7 +87,7 @@ pub(super) fn jump_target(instruction: &Instruction, effects: &mut Vec<Effect>) 
         effects.push(Effect::Constant { to: SCRATCH, value });
         effects.push(Effect::Load { to: SCRATCH, base: SCRATCH, offset: 0 });
     } else {
-        effects.push(load(instruction, SCRATCH, false));
+        effects.push(load(instruction, SCRATCH, Extension::Zero));
     }
 }
 
@@ -170,7 +170,7 @@ impl Semantics {
                 _ => Effect::Clobber(set_of(to)),
             },
             (OpKind::Register, OpKind::Memory) => match whole(to) {
-                Some(to) if size == 8 => load(instruction, to, true),
+                Some(to) if size == 8 => load(instruction, to, Extension::Sign),
                 _ => element_of_4_bytes(instruction).unwrap_or(Effect::Clobber(set_of(to))),
             },
             (OpKind::Memory, OpKind::Register) => {
@@ -201,7 +201,9 @@ impl Semantics {
         });
         effects.push(match (plus, whole(instruction.op1_register())) {
             (Some(plus), _) => Effect::Copy { to, from: to, plus },
-            (None, Some(b)) if is_sum => Effect::Add { to, a: to, b, shift: 0, signed: false },
+            (None, Some(b)) if is_sum => {
+                Effect::Add { to, a: to, b, shift: 0, extension: Extension::Zero }
+            }
             (None, Some(b)) => Effect::Subtract { to, a: to, b },
             _ => Effect::Clobber(1 << to),
         });
@@ -315,7 +317,7 @@ fn writes_only_vectors(instruction: &Instruction) -> bool {
 }
 
 fn load_signed(instruction: &Instruction, to: RegisterNumber) -> Effect {
-    match load(instruction, to, true) {
+    match load(instruction, to, Extension::Sign) {
         element @ Effect::Element { .. } => element,
         _ => Effect::Clobber(1 << to),
     }
@@ -335,7 +337,7 @@ fn push(instruction: &Instruction, effects: &mut Vec<Effect>) {
             }
         }
         OpKind::Memory if size == 8 => {
-            effects.push(load(instruction, SCRATCH, true));
+            effects.push(load(instruction, SCRATCH, Extension::Sign));
             Some(SCRATCH)
         }
         _ => None,
@@ -397,7 +399,7 @@ fn sum(instruction: &Instruction, to: RegisterNumber) -> Option<Effect> {
     let b = whole(instruction.memory_index()).filter(|_| instruction.memory_index_scale() == 1)?;
     let (a, offset) = base(instruction)?;
     let is_sum = a != NO_REGISTER && offset == 0;
-    is_sum.then_some(Effect::Add { to, a, b, shift: 0, signed: false })
+    is_sum.then_some(Effect::Add { to, a, b, shift: 0, extension: Extension::Zero })
 }
 
 /// The distance of an element from the start of its array.

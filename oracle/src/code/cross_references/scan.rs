@@ -9,7 +9,7 @@ use super::super::context::Fragment;
 use super::super::effect::{ControlFlow, Decoder};
 use super::super::image::Image;
 use super::super::machine::{Machine, WithDecoder};
-use super::super::padding::Paddings;
+use super::super::padding::{Filling, Paddings};
 use super::super::recent_addresses::RecentAddresses;
 use super::super::relocation::RelocationTarget;
 use super::no_return::Candidate;
@@ -96,8 +96,8 @@ impl<'e> WithDecoder<'e> for LastInstructions<'_, 'e> {
 /// The end of a function's code: the instructions after the last one that is a jump or a call, or traps.
 struct Tail<'e> {
     code: &'e [u8],
-    /// There is no such instruction in the function.
-    is_all_code: bool,
+    /// What kind of instruction comes before it.
+    before: Filling,
     /// All of it could be decoded.
     is_decoded: bool,
 }
@@ -106,7 +106,7 @@ impl Tail<'_> {
     /// Whether control comes to its end: it is neither empty nor padding, nor data.
     fn falls_through(&self, machine: Machine) -> bool {
         let is_padding = || {
-            let mut paddings = Paddings::new(self.is_all_code);
+            let mut paddings = Paddings::after(self.before);
             machine.search_padding(self.code, &mut paddings);
             paddings.found().first() == Some(&(0..self.code.len()))
         };
@@ -292,5 +292,6 @@ fn instructions<'e>(
         place.address = end;
     }
     let code = fragment.code.get(tail..).unwrap_or_default();
-    Tail { code, is_all_code: tail == 0, is_decoded }
+    let before = if tail == 0 { Filling::Other } else { Filling::End };
+    Tail { code, before, is_decoded }
 }

@@ -20,7 +20,7 @@ impl<'c, C: FileContext<'c>> Round<'_, 'c, C> {
             return self.follow_jump(from, to, state);
         }
         let mut taken = state.clone();
-        if taken.refine(condition, true) {
+        if taken.refine(condition) {
             self.follow_jump(from, to, &taken);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::{Analysis, fall_through};
+use super::Analysis;
 use crate::code::effect::ControlFlow;
 use crate::code::judgement::{FramePart, KnownFacts};
 use crate::code::step::Step;
@@ -160,7 +160,7 @@ impl Analysis<'_> {
                 events.push((step.end(), (!is_known).then_some(loss)));
             }
             if let ControlFlow::Branch(_, condition) = step.next {
-                fall_through(self.is_open, &mut state, condition);
+                self.fall_through(&mut state, condition);
             }
         }
         events

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Analysis, Progress, fall_through};
+use super::{Analysis, Progress};
 use crate::code::block::Block;
 use crate::code::effect::{ControlFlow, Effect, RegisterSet};
 use crate::code::state::AbstractState;
@@ -116,7 +116,7 @@ impl Analysis<'_> {
                     if self.is_open || state.learns_from(condition) {
                         run.finish(&state, observer);
                     }
-                    fall_through(self.is_open, &mut state, condition)
+                    self.fall_through(&mut state, condition)
                 }
                 ControlFlow::Call(_) | ControlFlow::IndirectCall | ControlFlow::CallBy(_) => {
                     !step.never_returns

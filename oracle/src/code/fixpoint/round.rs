@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Analysis, Progress, fall_through};
+use super::{Analysis, Progress};
 use crate::code::block::Block;
 use crate::code::context::{Entry, EntryKind, FileContext};
 use crate::code::effect::{Condition, ControlFlow, RegisterSet};
@@ -212,14 +212,14 @@ impl<'r, 'c, C: FileContext<'c>> Round<'r, 'c, C> {
                         && self.context.is_presumed_fragment(to) =>
                 {
                     self.progress.leave_unfinished(cursor.block);
-                    if !fall_through(self.analysis.is_open, state, Condition::Above) {
+                    if !self.analysis.fall_through(state, Condition::Above) {
                         return;
                     }
                     Assumption::Nothing
                 }
                 ControlFlow::Branch(to, condition) => {
                     self.follow_branch(cursor.block, (to, condition), state);
-                    if !fall_through(self.analysis.is_open, state, condition) {
+                    if !self.analysis.fall_through(state, condition) {
                         return;
                     }
                     Assumption::Nothing

@@ -80,11 +80,11 @@ impl Operand {
                 Effect::Load { to, base, offset: *offset }
             }
             (
-                Effect::Element { to, base: NO_REGISTER, index, scale, size, signed, .. },
+                Effect::Element { to, base: NO_REGISTER, index, scale, size, extension, .. },
                 Operand::Address(at),
             ) => match i32::try_from(*at) {
                 Ok(offset) => {
-                    Effect::Element { to, base: NO_REGISTER, offset, index, scale, size, signed }
+                    Effect::Element { to, base: NO_REGISTER, offset, index, scale, size, extension }
                 }
                 Err(_) => Effect::Copy { to, from: NO_REGISTER, plus: 0 },
             },

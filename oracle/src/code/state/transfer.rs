@@ -1,7 +1,9 @@
 //! Transfer functions: what effects, and the conditions of branches, do to an abstract state.
 
 use super::{AbstractState, Compared};
-use crate::code::effect::{Condition, Effect, NO_REGISTER, RegisterNumber, RegisterSet, SCRATCH};
+use crate::code::effect::{
+    Condition, Effect, Extension, NO_REGISTER, RegisterNumber, RegisterSet, SCRATCH,
+};
 use crate::code::jump_table::JumpTables;
 use crate::code::value::{AbstractValue, Base, BasedAddress, PackedValue, ScaledIndex};
 
@@ -65,8 +67,8 @@ impl AbstractState {
                 let most = self.get(index).most();
                 self.set(to, AbstractValue::ScaledIndex(ScaledIndex { size, most }));
             }
-            Effect::Add { to, a, b, shift, signed } => {
-                let sum = add(self.get(a), self.get(b), shift, signed, tables);
+            Effect::Add { to, a, b, shift, extension } => {
+                let sum = add(self.get(a), self.get(b), shift, extension, tables);
                 self.set(to, sum);
             }
             Effect::Subtract { to, a, b } => {
@@ -86,18 +88,19 @@ impl AbstractState {
                 match address.into() {
                     // A pointer in the file, which a jump may use.
                     AbstractValue::Constant(address) => {
-                        let element = tables.element(address.cast_unsigned(), 8, false, Some(0));
+                        let element =
+                            tables.element(address.cast_unsigned(), 8, Extension::Zero, Some(0));
                         self.set(to, element);
                     }
                     AbstractValue::Address(_) => self.load(to, self.stack.load(address)),
                     _ => self.put(to, PackedValue::UNKNOWN),
                 }
             }
-            Effect::Element { to, base, offset, index, scale, size, signed } => {
+            Effect::Element { to, base, offset, index, scale, size, extension } => {
                 let base = self.address(base, offset).into();
                 let value = match array(base, self.get(index), scale, size) {
                     Some((start, most)) => {
-                        tables.element(start.cast_unsigned(), size, signed, most)
+                        tables.element(start.cast_unsigned(), size, extension, most)
                     }
                     None => AbstractValue::Unknown,
                 };
@@ -177,19 +180,18 @@ impl AbstractState {
         }
     }
 
-    /// Refines the state by the condition of a branch. Returns whether control can go this way.
-    pub(in crate::code) fn refine(&mut self, condition: Condition, is_taken: bool) -> bool {
-        match (condition, is_taken) {
-            (Condition::Equal, true) | (Condition::NotEqual, false) => return self.equal(),
-            (Condition::Above, false) | (Condition::BelowOrEqual, true) => self.at_most(false),
-            (Condition::AboveOrEqual, false) | (Condition::Below, true) => self.at_most(true),
+    /// Refines the state by a condition that is true. Returns whether it can be.
+    pub(in crate::code) fn refine(&mut self, condition: Condition) -> bool {
+        match condition {
+            Condition::Equal => return self.equal(),
+            Condition::BelowOrEqual => self.is_below(0),
+            Condition::Below => self.is_below(1),
             _ => {}
         }
         true
     }
 
-    /// After a branch that is taken only if the numbers compared are equal: if one is known, so is the other. Returns
-    /// whether they can be equal.
+    /// The numbers compared are equal: if one is known, so is the other. Returns whether they can be equal.
     fn equal(&mut self) -> bool {
         let Compared::Registers(a, b) = self.compared else { return true };
         match (self.get(a), self.get(b)) {
@@ -214,11 +216,10 @@ impl AbstractState {
         }
     }
 
-    /// After a branch that is taken only if the number compared is at most the one that it is compared with, or less if
-    /// `less`.
-    fn at_most(&mut self, less: bool) {
+    /// The number compared is below the one that it is compared with, by `distance` or more.
+    fn is_below(&mut self, distance: u32) {
         let Compared::Number(register, number) = self.compared else { return };
-        let Some(most) = number.checked_sub(u32::from(less)) else { return };
+        let Some(most) = number.checked_sub(distance) else { return };
         // The entry value of FP is no index.
         let is_fp = |entry| self.frame.meet(RegisterSet::of(entry));
         let may_be_index = match self.get(register) {
@@ -255,13 +256,13 @@ fn add(
     a: AbstractValue,
     b: AbstractValue,
     shift: u8,
-    signed: bool,
+    extension: Extension,
     tables: &mut JumpTables,
 ) -> AbstractValue {
     match (a, b) {
         (AbstractValue::Constant(base), AbstractValue::Element(table))
         | (AbstractValue::Element(table), AbstractValue::Constant(base)) => {
-            tables.target(table, base.cast_unsigned(), shift, signed)
+            tables.target(table, base.cast_unsigned(), shift, extension)
         }
         (value, AbstractValue::Constant(number)) if shift == 0 => value.plus(number),
         (AbstractValue::Constant(number), value) if shift == 0 => value.plus(number),

@@ -3,7 +3,7 @@
 use super::effects::{copy, goes_on, store};
 use crate::code::aarch64::Aarch64;
 use crate::code::effect::{
-    Decoder, Effect, FIRST_VECTOR as D8, Key, NO_REGISTER, RegisterNumber, SCRATCH,
+    Decoder, Effect, Extension, FIRST_VECTOR as D8, Key, NO_REGISTER, RegisterNumber, SCRATCH,
 };
 
 const fn element(
@@ -11,9 +11,9 @@ const fn element(
     base: RegisterNumber,
     index: RegisterNumber,
     size: u8,
-    signed: bool,
+    extension: Extension,
 ) -> Effect {
-    Effect::Element { to, base, offset: 0, index, scale: size, size, signed }
+    Effect::Element { to, base, offset: 0, index, scale: size, size, extension }
 }
 
 /// D8 gets what may be its entry value.
@@ -42,7 +42,7 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // cmn x1, #0x7
     (0xb100_1c3f, &[Effect::Forget]),
     // add x0, x1, x2, lsl #3
-    (0x8b02_0c20, &[Effect::Add { to: 0, a: 1, b: 2, shift: 3, signed: false }]),
+    (0x8b02_0c20, &[Effect::Add { to: 0, a: 1, b: 2, shift: 3, extension: Extension::Zero }]),
     // add x0, x1, x2, lsr #3
     (0x8b42_0c20, &[Effect::Clobber(1 << 0)]),
     // add w0, w1, w2
@@ -52,13 +52,16 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // sub x0, x1, x2, lsl #1
     (0xcb02_0420, &[Effect::Clobber(1 << 0)]),
     // add x0, sp, w2, sxtw #2
-    (0x8b22_cbe0, &[Effect::Add { to: 0, a: 31, b: 2, shift: 2, signed: true }]),
+    (0x8b22_cbe0, &[Effect::Add { to: 0, a: 31, b: 2, shift: 2, extension: Extension::Sign }]),
     // add x0, sp, w2, uxtw #2
-    (0x8b22_4be0, &[Effect::Add { to: 0, a: 31, b: 2, shift: 2, signed: false }]),
+    (0x8b22_4be0, &[Effect::Add { to: 0, a: 31, b: 2, shift: 2, extension: Extension::Zero }]),
     // sub sp, sp, x2
     (0xcb22_63ff, &[Effect::Subtract { to: 31, a: 31, b: 2 }]),
     // add x0, x1, xzr
-    (0x8b1f_0020, &[Effect::Add { to: 0, a: 1, b: NO_REGISTER, shift: 0, signed: false }]),
+    (
+        0x8b1f_0020,
+        &[Effect::Add { to: 0, a: 1, b: NO_REGISTER, shift: 0, extension: Extension::Zero }],
+    ),
     // neg x0, x1
     (0xcb01_03e0, &[Effect::Subtract { to: 0, a: NO_REGISTER, b: 1 }]),
     // cmp x1, x2
@@ -235,19 +238,19 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // ldr d8, [sp], #16
     (0xfc41_07e8, &[Effect::Load { to: D8, base: 31, offset: 0 }, copy(31, 31, 16)]),
     // ldr x1, [x2, x3, lsl #3]
-    (0xf863_7841, &[element(1, 2, 3, 8, false)]),
+    (0xf863_7841, &[element(1, 2, 3, 8, Extension::Zero)]),
     // ldr x1, [x2, x3]
     (0xf863_6841, &[Effect::Clobber(1 << 1)]),
     // ldr w1, [x2, w3, uxtw #2]
-    (0xb863_5841, &[element(1, 2, 3, 4, false)]),
+    (0xb863_5841, &[element(1, 2, 3, 4, Extension::Zero)]),
     // ldrsw x1, [x2, x3, lsl #2]
-    (0xb8a3_7841, &[element(1, 2, 3, 4, true)]),
+    (0xb8a3_7841, &[element(1, 2, 3, 4, Extension::Sign)]),
     // ldrb w1, [x2, w3, uxtw]
-    (0x3863_4841, &[element(1, 2, 3, 1, false)]),
+    (0x3863_4841, &[element(1, 2, 3, 1, Extension::Zero)]),
     // ldrh w1, [x2, x3, lsl #1]
-    (0x7863_7841, &[element(1, 2, 3, 2, false)]),
+    (0x7863_7841, &[element(1, 2, 3, 2, Extension::Zero)]),
     // ldrsh w1, [x2, x3, lsl #1]
-    (0x78e3_7841, &[element(1, 2, 3, 2, true)]),
+    (0x78e3_7841, &[element(1, 2, 3, 2, Extension::Sign)]),
     // ldr xzr, [x2, x3, lsl #3]
     (0xf863_785f, &[]),
     // str x1, [x2, x3]

@@ -2,7 +2,7 @@
 
 use super::effects::{copy, goes_on, store};
 use crate::code::amd64::Amd64;
-use crate::code::effect::{Decoder, Effect, NO_REGISTER, RegisterNumber, SCRATCH};
+use crate::code::effect::{Decoder, Effect, Extension, NO_REGISTER, RegisterNumber, SCRATCH};
 
 /// An element at an index with a scale.
 const fn element(
@@ -10,9 +10,9 @@ const fn element(
     (base, offset): (RegisterNumber, i32),
     (index, scale): (RegisterNumber, u8),
     size: u8,
-    signed: bool,
+    extension: Extension,
 ) -> Effect {
-    Effect::Element { to, base, offset, index, scale, size, signed }
+    Effect::Element { to, base, offset, index, scale, size, extension }
 }
 
 /// A load of 8 bytes at the address in a register.
@@ -46,7 +46,11 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // push (%rax,%rcx,8)
     (
         b"\xff\x34\xc8",
-        &[element(SCRATCH, (0, 0), (2, 8), 8, true), copy(7, 7, -8), store(SCRATCH, 7, 0, 8)],
+        &[
+            element(SCRATCH, (0, 0), (2, 8), 8, Extension::Sign),
+            copy(7, 7, -8),
+            store(SCRATCH, 7, 0, 8),
+        ],
     ),
     // pushf
     (b"\x9c", &[copy(7, 7, -8), store(NO_REGISTER, 7, 0, 8)]),
@@ -82,13 +86,16 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // mov (%rsi,%rdi,2),%rax
     (b"\x48\x8b\x04\x7e", &[copy(0, NO_REGISTER, 0)]),
     // mov (%rsi,%rdi,8),%rax
-    (b"\x48\x8b\x04\xfe", &[element(0, (4, 0), (5, 8), 8, true)]),
+    (b"\x48\x8b\x04\xfe", &[element(0, (4, 0), (5, 8), 8, Extension::Sign)]),
     // mov 0x1000(,%rdi,8),%rax
-    (b"\x48\x8b\x04\xfd\x00\x10\x00\x00", &[element(0, (NO_REGISTER, 0x1000), (5, 8), 8, true)]),
+    (
+        b"\x48\x8b\x04\xfd\x00\x10\x00\x00",
+        &[element(0, (NO_REGISTER, 0x1000), (5, 8), 8, Extension::Sign)],
+    ),
     // mov (%rdx,%rax),%ecx
-    (b"\x8b\x0c\x02", &[element(2, (1, 0), (0, 1), 4, false)]),
+    (b"\x8b\x0c\x02", &[element(2, (1, 0), (0, 1), 4, Extension::Zero)]),
     // mov (%rdx,%rax),%rcx
-    (b"\x48\x8b\x0c\x02", &[element(2, (1, 0), (0, 1), 8, true)]),
+    (b"\x48\x8b\x0c\x02", &[element(2, (1, 0), (0, 1), 8, Extension::Sign)]),
     // mov (%rdx,%rax,4),%ecx
     (b"\x8b\x0c\x82", &[Effect::Clobber(1 << 2)]),
     // mov %fs:(%rdx,%rax),%ecx
@@ -125,7 +132,10 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // lea 16(%rsp),%edi
     (b"\x8d\x7c\x24\x10", &[Effect::Clobber(1 << 5)]),
     // lea (%rsi,%rdi),%rax
-    (b"\x48\x8d\x04\x3e", &[Effect::Add { to: 0, a: 4, b: 5, shift: 0, signed: false }]),
+    (
+        b"\x48\x8d\x04\x3e",
+        &[Effect::Add { to: 0, a: 4, b: 5, shift: 0, extension: Extension::Zero }],
+    ),
     // lea 8(%rsi,%rdi),%rax
     (b"\x48\x8d\x44\x3e\x08", &[Effect::Clobber(1 << 0)]),
     // lea (%rsi,%rdi),%eax
@@ -153,7 +163,7 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // add %rdx,%rax
     (
         b"\x48\x01\xd0",
-        &[Effect::Forget, Effect::Add { to: 0, a: 0, b: 1, shift: 0, signed: false }],
+        &[Effect::Forget, Effect::Add { to: 0, a: 0, b: 1, shift: 0, extension: Extension::Zero }],
     ),
     // sub %rax,%rsp
     (b"\x48\x29\xc4", &[Effect::Forget, Effect::Subtract { to: 7, a: 7, b: 0 }]),
@@ -212,7 +222,7 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
     // movslq %edi,%rax
     (b"\x48\x63\xc7", &[Effect::Extend { to: 0, from: 5 }]),
     // movslq (%rdx,%rax,4),%rcx
-    (b"\x48\x63\x0c\x82", &[element(2, (1, 0), (0, 4), 4, true)]),
+    (b"\x48\x63\x0c\x82", &[element(2, (1, 0), (0, 4), 4, Extension::Sign)]),
     // movslq (%rdx),%rcx
     (b"\x48\x63\x0a", &[Effect::Clobber(1 << 2)]),
     // leave

@@ -4,7 +4,7 @@ use sframe_validator::Abi;
 
 use super::entry;
 use crate::code::effect::{
-    self, ControlFlow, Effect, Key, NO_REGISTER, RegisterNumber, RegisterSet,
+    self, ControlFlow, Effect, Extension, Key, NO_REGISTER, RegisterNumber, RegisterSet,
 };
 use crate::code::jump_table::JumpTables;
 
@@ -44,7 +44,7 @@ fn effects() -> Vec<Effect> {
                 Effect::Load { to: a, base: b, offset: 0 },
                 store(a, b, 0, 8),
                 Effect::Subtract { to: a, a, b },
-                Effect::Add { to: a, a, b, shift: 0, signed: false },
+                Effect::Add { to: a, a, b, shift: 0, extension: Extension::Zero },
                 Effect::Extend { to: a, from: b },
                 Effect::Element {
                     to: a,
@@ -53,7 +53,7 @@ fn effects() -> Vec<Effect> {
                     index: b,
                     scale: 4,
                     size: 4,
-                    signed: true,
+                    extension: Extension::Sign,
                 },
             ]);
         }
@@ -98,7 +98,7 @@ fn effects_change_only_what_they_may_change() {
     let mut all = effects();
     all.extend([
         Effect::Constant { to: 6, value: 1 },
-        Effect::Add { to: 3, a: 12, b: 7, shift: 0, signed: false },
+        Effect::Add { to: 3, a: 12, b: 7, shift: 0, extension: Extension::Zero },
         Effect::Limit { to: 6, most: 3 },
         Effect::Scale { to: 6, index: 0, size: 4 },
         Effect::Align { register: 7, place: 1 },

@@ -5,7 +5,9 @@ use sframe_validator::Abi;
 
 use super::effects::copy;
 use super::entry;
-use crate::code::effect::{Condition, Effect, Key, NO_REGISTER, RegisterNumber, RegisterSet};
+use crate::code::effect::{
+    Condition, Effect, Extension, Key, NO_REGISTER, RegisterNumber, RegisterSet,
+};
 use crate::code::jump_table::JumpTables;
 use crate::code::state::AbstractState;
 use crate::code::unproven::Unproven;
@@ -30,7 +32,7 @@ const fn narrow(most: u32) -> Effect {
 }
 
 const fn sum(shift: u8) -> Effect {
-    Effect::Add { to: 1, a: 0, b: 3, shift, signed: false }
+    Effect::Add { to: 1, a: 0, b: 3, shift, extension: Extension::Zero }
 }
 
 const fn store(from: RegisterNumber, offset: i32, size: u8) -> Effect {
@@ -115,7 +117,7 @@ fn branches_limit_the_number_that_was_compared() {
     let compare = |number| Effect::CompareNumber { a: 5, number };
     let value = |effects: &[Effect], condition, is_taken| {
         let mut state = after(effects);
-        assert!(state.refine(condition, is_taken));
+        assert!(state.refine(if is_taken { condition } else { condition.negated() }));
         state.get(5)
     };
     let unlimited = AbstractValue::Entry(5);
@@ -154,23 +156,23 @@ fn branches_limit_the_number_that_was_compared() {
 #[test]
 fn an_unknown_number_that_equals_an_address_is_known() {
     let compared = |a, b| after(&[Effect::Clobber(1), Effect::Compare { a, b }]);
-    for (condition, is_taken, value) in [
-        (Condition::Equal, true, SP),
-        (Condition::NotEqual, false, SP),
-        (Condition::Equal, false, AbstractValue::Unknown),
-        (Condition::NotEqual, true, AbstractValue::Unknown),
-        (Condition::Above, false, AbstractValue::Unknown),
+    for (condition, value) in [
+        (Condition::Equal, SP),
+        (Condition::NotEqual.negated(), SP),
+        (Condition::Equal.negated(), AbstractValue::Unknown),
+        (Condition::NotEqual, AbstractValue::Unknown),
+        (Condition::Above.negated(), AbstractValue::Unknown),
     ] {
         for mut state in [compared(0, 7), compared(7, 0)] {
-            assert!(state.refine(condition, is_taken));
-            assert_eq!((state.get(0), state.get(7)), (value, SP), "{condition:?} {is_taken}");
+            assert!(state.refine(condition));
+            assert_eq!((state.get(0), state.get(7)), (value, SP), "{condition:?}");
         }
     }
     let mut other = after(&[copy(0, 7, 8), Effect::Compare { a: 0, b: 7 }]);
-    assert!(other.refine(Condition::Equal, false));
-    assert!(!other.refine(Condition::Equal, true));
+    assert!(other.refine(Condition::NotEqual));
+    assert!(!other.refine(Condition::Equal));
     let mut same = after(&[copy(0, 7, 0), Effect::Compare { a: 0, b: 7 }]);
-    assert!(same.refine(Condition::Equal, true));
+    assert!(same.refine(Condition::Equal));
 }
 
 #[test]
@@ -194,7 +196,7 @@ fn where_paths_meet_only_what_is_true_on_both_is_known() {
     }
     let mut state = after(&[compare]);
     state.join(&after(&[]));
-    assert!(state.refine(Condition::Above, false));
+    assert!(state.refine(Condition::BelowOrEqual));
     assert_eq!(state.get(5), AbstractValue::Entry(5));
     let (mut state, mut local) = (after(&[]), after(&[]));
     local.doubt = Some(Unproven::UnknownEntry);
@@ -248,7 +250,7 @@ fn the_callers_registers_and_small_numbers_can_be_forgotten() {
         known,
         [AbstractValue::Unknown, big(0x100), big(-0x100), fp, five, fp, SP, AbstractValue::Unknown]
     );
-    assert!(state.refine(Condition::Above, false));
+    assert!(state.refine(Condition::BelowOrEqual));
     assert_eq!(state.get(4), five);
     state.forget_entry_values();
     let known = [1, 3, 6, 7].map(|register| state.get(register));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::code::effect::ControlFlow;
 use crate::code::machine::Machine;
-use crate::code::padding::Paddings;
+use crate::code::padding::{Filling, Paddings};
 use crate::witness::CodeRange;
 
 /// The distance in bytes between the start of a function and the end of the code before it up to which filling is skipped: more
@@ -162,7 +162,7 @@ impl<'e> Region<'e> {
     /// Whether the code between two offsets is filling.
     fn is_filling(&self, from: usize, to: usize, machine: Machine) -> bool {
         let code = self.code.get(from..to).unwrap_or_default();
-        let mut paddings = Paddings::new(false);
+        let mut paddings = Paddings::after(Filling::End);
         machine.search_padding(code, &mut paddings);
         paddings.found().first() == Some(&(0..code.len()))
     }

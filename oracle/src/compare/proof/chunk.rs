@@ -181,7 +181,7 @@ impl<'c> Examined<'c> {
             };
             // An instruction may end after the function, and another row may start in it.
             let to = to.min(piece.end);
-            self.instructions(piece, truths, from, to, &facts);
+            self.instructions(piece, truths, from..to, &facts);
             open.add(piece, truths, from, to);
             search.run(piece, from, to, &facts);
         });
@@ -201,11 +201,10 @@ impl<'c> Examined<'c> {
         &mut self,
         piece: &Piece<'c>,
         judged: Judged,
-        from: u64,
-        to: u64,
+        range: Range<u64>,
         facts: &KnownFacts<'_>,
     ) {
-        let bytes = to.saturating_sub(from);
+        let bytes = range.end.saturating_sub(range.start);
         self.proofs.sframe.add_decided(judged.sframe, bytes);
         self.proofs.cfi.add_decided(judged.cfi, bytes);
         let wrong = match (judged.sframe.is_refuted(), judged.cfi.is_refuted()) {
@@ -222,8 +221,8 @@ impl<'c> Examined<'c> {
             _ => return,
         };
         let contradiction = Contradiction {
-            start: CodeAddress { address: from, ..piece.start },
-            end: to,
+            start: CodeAddress { address: range.start, ..piece.start },
+            end: range.end,
             wrong,
             fields: refuted(facts.judge(frame), frame, facts),
             sframe: sframe.copied(),
@@ -232,7 +231,7 @@ impl<'c> Examined<'c> {
             truth: facts.proven_row_beside(frame),
         };
         match self.contradictions.last_mut() {
-            Some(last) if last.continues(&contradiction) => last.end = to,
+            Some(last) if last.continues(&contradiction) => last.end = range.end,
             _ => self.contradictions.push(contradiction),
         }
     }

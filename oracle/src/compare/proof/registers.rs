@@ -182,8 +182,12 @@ impl<'c> Judged<'c> {
         let wrong = known.unwrap_or_else(|| {
             let rules = &self.rows.row().rules;
             let is_cfa_right = facts.is_cfa(cfa);
+            // Nothing is known of rules that count from a wrong CFA.
+            let is_judged = |rule: &Recovery| {
+                is_cfa_right || !matches!(rule, Recovery::AtCfa(_) | Recovery::CfaOffset(_))
+            };
             let is_wrong = |(register, rule): (&Register, &Recovery)| {
-                facts.refutes(*register, *rule, is_cfa_right)
+                is_judged(rule) && facts.refutes(*register, *rule)
             };
             let wrong = flags(registers.iter().zip(rules).map(is_wrong));
             let is_plain =

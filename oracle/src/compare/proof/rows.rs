@@ -4,12 +4,9 @@
 use core::ops::Range;
 use std::collections::BTreeMap;
 
-use sframe_validator::Section;
-use sframe_validator::elf::Elf;
-
-use crate::cfi::Cfi;
 use crate::code::Program;
 use crate::compare::piece::{Piece, with_pieces};
+use crate::compare::tables::Tables;
 use crate::witness::CodeRange;
 
 /// The maximum number of pieces that are held back.
@@ -80,14 +77,12 @@ impl<'c> Held<'c> {
 pub(super) fn with_chunks<'c, T>(
     size: u64,
     code: &Program<'_>,
-    elf: &Elf<'_>,
-    sections: &[Section<'_>],
-    cfi: &'c [Cfi<'c>],
+    tables: Tables<'_, 'c>,
     examine: impl FnOnce(&mut (dyn Iterator<Item = Chunk<'c>> + Send)) -> T,
 ) -> T {
     let mut rest = code.functions();
     let mut held = Held::default();
-    with_pieces(elf, sections, cfi, |pieces_in| {
+    with_pieces(tables, |pieces_in| {
         examine(&mut core::iter::from_fn(|| {
             let first = code.functions().len().saturating_sub(rest.len());
             let functions = next_chunk(size, &mut rest)?;
@@ -140,7 +135,10 @@ fn next_chunk<'r>(size: u64, rest: &mut &'r [CodeRange]) -> Option<&'r [CodeRang
 
 #[cfg(test)]
 mod tests {
+    use sframe_validator::elf::Elf;
+
     use super::*;
+    use crate::cfi::Cfi;
 
     /// GCC's `check.cold` and `guarded.cold`, which come before all other functions (`nm`), are examined after `check` and
     /// `guarded`, each with its own pieces.
@@ -152,7 +150,7 @@ mod tests {
         let code = Program::of(&elf, &[], &cfi).expect("AMD64");
         for size in [1, 1 << 20] {
             let mut starts = Vec::new();
-            with_chunks(size, &code, &elf, &[], &cfi, |chunks| {
+            with_chunks(size, &code, Tables { elf: &elf, sections: &[], cfi: &cfi }, |chunks| {
                 for chunk in chunks {
                     for (function, pieces) in chunk.functions() {
                         let (start, end) = (function.start.address, function.end);

@@ -60,9 +60,9 @@ impl<'c, 'x> Stream<'c, 'x> {
         self.function.map(|function| (function, rows.map(Rows::row)))
     }
 
-    /// Notes whether another witness describes a piece of the function.
+    /// Notes how much of a piece of the function another witness describes.
     #[inline]
-    pub(super) fn note(&mut self, shared: bool) {
+    pub(super) fn note(&mut self, shared: Shared) {
         self.shared = self.shared.with(shared);
     }
 
