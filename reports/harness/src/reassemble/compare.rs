@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use object::{Object, ObjectSymbol};
 use sframe_oracle::cfi::{CfiSource, Instruction};
 use sframe_oracle::compare::{Observer, sweep};
-use sframe_oracle::witness::{CodeRange, Left, Says, Witness};
+use sframe_oracle::witness::{CodeRange, Left, Says, Shared, Witness};
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::CodeAddress;
 
@@ -194,7 +194,7 @@ impl<'c> Witness for Registers<'c> {
         true
     }
 
-    fn read(&mut self, address: u64, _wanted: bool) -> u64 {
+    fn read(&mut self, address: u64) -> u64 {
         self.has_instruction = false;
         self.is_readable &= self.run(address).is_ok();
         let next = self.placed.peek().and_then(|placed| placed.as_ref().ok());
@@ -205,7 +205,7 @@ impl<'c> Witness for Registers<'c> {
         if self.is_readable { Says::Row((), &self.machine) } else { Says::Unreadable(()) }
     }
 
-    fn note(&mut self, _shared: bool) {}
+    fn note(&mut self, _: Shared) {}
 
     fn finish(&mut self, _: &mut impl FnMut(Left<(), Infallible>)) {}
 }
