@@ -11,7 +11,7 @@ mod common;
 
 use common::open;
 use iced_x86::{Decoder, DecoderOptions, FlowControl};
-use sframe_oracle::code::{Arrival, Program, WayStep};
+use sframe_oracle::code::{Arrival, Program, ProvenRow, WayStep};
 use sframe_validator::Abi;
 use sframe_validator::elf::Elf;
 
@@ -45,9 +45,16 @@ fn follows(elf: &Elf<'_>, before: &WayStep, step: &WayStep) -> bool {
     }
 }
 
+/// Whether everything that is known after a join is known on one of the edges that meet there.
+fn is_known_by(after: &ProvenRow, on_edge: &ProvenRow) -> bool {
+    let cfa = after.cfa.is_none_or(|cfa| on_edge.cfa == Some(cfa));
+    let ra = after.ra.is_none() || on_edge.ra.is_some();
+    cfa && ra && (after.fp.is_none() || on_edge.fp.is_some())
+}
+
 #[test]
 fn ways_are_those_of_the_processor() {
-    let (mut places, mut jumps, mut joins) = (0, 0, 0);
+    let (mut places, mut jumps, mut joins, mut edges_seen) = (0, 0, 0, 0);
     for file in [
         "golden/2.44/x86_64/shared.so",
         "golden/2.44/x86_64/static.exe",
@@ -63,7 +70,7 @@ fn ways_are_those_of_the_processor() {
                 function.visit(range.start.address..range.end, |start, _, facts| {
                     reached.push((start, facts.proven_row()));
                 });
-                for (address, row) in reached {
+                for (address, row) in reached.clone() {
                     let way = code.way_to(&mut function, address, &[]);
                     let way = way.unwrap_or_else(|| panic!("{file}: no way to {address:#x}"));
                     let last = way.last().expect("an instruction");
@@ -74,11 +81,23 @@ fn ways_are_those_of_the_processor() {
                         jumps += usize::from(pair[1].arrival == Arrival::Jump);
                     }
                     joins += way.iter().filter(|step| step.ways > 1).count();
+                    let edges = code.edges_to(&mut function, address, &[]);
+                    assert!(last.ways >= edges.len(), "{file}: {last:#x?} {edges:#x?}");
+                    for edge in &edges {
+                        let is_before = reached.iter().any(|(it, _)| *it == edge.from.address);
+                        assert!(
+                            is_before
+                                || !(range.start.address..range.end).contains(&edge.from.address)
+                        );
+                        assert!(is_known_by(&row, &edge.row), "{file}: {row:?} {edge:#x?}");
+                        edges_seen += 1;
+                    }
                     places += 1;
                 }
             }
         });
     }
-    println!("{places} places, {jumps} jumps, {joins} joins");
+    println!("{places} places, {jumps} jumps, {joins} joins, {edges_seen} edges");
     assert!(places > 500 && jumps > 200 && joins > 100, "{places}, {jumps}, {joins}");
+    assert!(edges_seen > 50, "{edges_seen}");
 }

@@ -1,14 +1,14 @@
 //! A function, as those see it who ask what its code proves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use sframe_validator::Abi;
-use sframe_validator::unwind::{CodeAddress, Recovery, Register};
+use sframe_validator::unwind::{CodeAddress, Register};
 
 use super::effect::RegisterSet;
-use super::fixpoint::{Analysis, Arrival, Loss, Losses, Observer, Stage};
-use super::judgement::{FramePart, KnownFacts, ProvenRow};
+use super::fixpoint::{Analysis, Loss, Losses, Observer};
+use super::judgement::{FramePart, KnownFacts};
 use super::machine::{LONGEST_INSTRUCTION, Machine};
 use super::state::{AbstractState, number};
 use super::unproven::Unproven;
@@ -27,23 +27,6 @@ pub struct Function<'e> {
     pub(super) last: Option<usize>,
     /// It was analysed as if it were entered by a call, not with the frames of jumps or after a signal handler.
     pub(super) is_taken_for_called: bool,
-}
-
-/// An instruction on the way from an entry of a function to a place.
-#[derive(Clone, Debug)]
-pub struct WayStep {
-    /// Where it is.
-    pub place: CodeAddress,
-    /// Its length in bytes.
-    pub length: u64,
-    /// How control comes to it.
-    pub arrival: Arrival,
-    /// The number of known edges and entries that lead to it: where there are several, only what is true on all of them is known.
-    pub ways: usize,
-    /// What is known before it.
-    pub row: ProvenRow,
-    /// How the registers that were asked about are recovered before it, as far as it is known.
-    pub registers: Vec<Option<Recovery>>,
 }
 
 impl<'e> Function<'e> {
@@ -181,40 +164,6 @@ impl<'e> Function<'e> {
         let is_own =
             |change: &u64| self.contains(CodeAddress { address: *change, ..self.range.start });
         changes.map(|change| Some(change?.wrapping_sub(base)).filter(is_own)).collect()
-    }
-
-    /// A way from an entry of the function, or of one of those to which its code belongs, to the instruction that contains an address,
-    /// with what is known before each instruction. `place` finds the section of an address in the analysis.
-    pub(super) fn way_to(
-        &mut self,
-        address: u64,
-        registers: &[Register],
-        place: impl Fn(u64) -> CodeAddress,
-    ) -> Option<Vec<WayStep>> {
-        let (abi, address) = (self.abi, address.wrapping_add(self.base));
-        self.analyses.iter_mut().find_map(|analysis| {
-            let stages = analysis.way_to(address)?;
-            let on_way: BTreeSet<u64> = stages.iter().map(|stage| stage.address).collect();
-            let (first, last) = (*on_way.first()?, *on_way.last()?);
-            let mut known = BTreeMap::new();
-            let visit = |start: u64, _: u64, state: &AbstractState| {
-                if on_way.contains(&start) {
-                    let facts = KnownFacts { state, abi };
-                    let registers: Vec<_> =
-                        registers.iter().map(|register| facts.recovery(*register)).collect();
-                    known.insert(start, (facts.proven_row(), registers));
-                }
-            };
-            let until = |from: u64| from.saturating_add(1);
-            let watched = WatchedRegisters::ALL.0;
-            analysis.visit(first..last.saturating_add(1), &mut Observer { watched, until, visit });
-            let step = |Stage { address, end, arrival, ways }: Stage| {
-                let (row, registers) = known.get(&address).cloned()?;
-                let (length, place) = (end.wrapping_sub(address), place(address));
-                Some(WayStep { place, length, arrival, ways, row, registers })
-            };
-            stages.into_iter().map(step).collect()
-        })
     }
 
     /// Passes the facts at an address to `look`. `None` if no known path leads there.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use sframe_validator::elf::{Elf, SymbolTable};
-use sframe_validator::unwind::{CodeAddress, Register};
+use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Abi, Section};
 
 use super::budget::{Budget, LARGEST_FUNCTION};
@@ -15,7 +15,7 @@ use super::context::{Entry, EntryKind, Fragment};
 use super::cross_references::CrossReferences;
 use super::effect::Decoder;
 use super::fixpoint::Analysis;
-use super::function::{Function, WayStep};
+use super::function::Function;
 use super::function_bounds::{self, FunctionBounds};
 use super::image::Image;
 use super::imports::NoReturnImports;
@@ -256,17 +256,6 @@ impl<'e> Program<'e> {
             return Some(Unproven::SignalFrame);
         }
         self.image.is_part_of_others(start).then_some(Unproven::EnteredWithFrame)
-    }
-
-    /// A way from an entry to the instruction of `function` that contains an address, with what is known before each instruction, also
-    /// of some registers. `None` if no known path leads there, or none with at most 2^14 instructions.
-    pub fn way_to(
-        &self,
-        function: &mut Function<'e>,
-        address: u64,
-        registers: &[Register],
-    ) -> Option<Vec<WayStep>> {
-        function.way_to(address, registers, |address| self.image.place(address))
     }
 
     /// Whether a function is the code by which signal handlers return to the kernel, which is never called.

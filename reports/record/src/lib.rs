@@ -88,4 +88,6 @@ pub use summary::{
 pub use table::{Line, Table};
 pub use unwind_table::UnwindTable;
 pub use value::{Address, Text};
-pub use why::{ArrivalKind, CodeStatement, KnownRegister, LeftOut, Lost, Why, WhyLine, WhyStep};
+pub use why::{
+    ArrivalKind, CodeStatement, JoinedWay, KnownRegister, LeftOut, Lost, Why, WhyLine, WhyStep,
+};

@@ -123,6 +123,23 @@ pub struct Lost<'r> {
     /// Whether several ways join there, so that it was lost because they differ; else the instruction before it changed it.
     #[serde(default)]
     pub is_join: bool,
+    /// What is known of it on the ways that join there, one for each rule.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub ways: Vec<JoinedWay<'r>>,
+}
+
+/// A way that joins others, and what is known on it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct JoinedWay<'r> {
+    /// The section of the instruction from which it comes; only in relocatable objects.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub code_section: Option<Text<'r>>,
+    /// The instruction from which it comes.
+    pub from: Address,
+    /// The rule, such as `=rsp+16`. Absent if it is not known.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Text<'r>>,
 }
 
 impl CodeStatement<'static> {
@@ -166,10 +183,21 @@ impl Why<'_> {
                 .map(|of| KnownRegister { name: text(&of.name), rule: maybe(&of.rule) })
                 .collect(),
         };
+        let way = |way: &JoinedWay<'_>| JoinedWay {
+            code_section: maybe(&way.code_section),
+            from: way.from,
+            rule: maybe(&way.rule),
+        };
+        let lost = |of: &Lost<'_>| Lost {
+            what: text(&of.what),
+            at: of.at,
+            is_join: of.is_join,
+            ways: of.ways.iter().map(way).collect(),
+        };
         Why {
             way: self.way.iter().map(step).collect(),
             left_out: self.left_out,
-            lost: self.lost.iter().map(|of| Lost { what: text(&of.what), ..*of }).collect(),
+            lost: self.lost.iter().map(lost).collect(),
             clause: maybe(&self.clause),
         }
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::Analysis;
 use crate::code::context::EntryKind;
 use crate::code::effect::ControlFlow;
+use crate::code::state::AbstractState;
 use crate::code::step::{NO_INDEX, Step};
 
 /// The maximum number of instructions of a way.
@@ -33,6 +34,9 @@ pub(in crate::code) struct Stage {
     pub(in crate::code) ways: usize,
 }
 
+/// What is known on an edge to an instruction: the address of the instruction from which control comes, and the state.
+pub(in crate::code) type EdgeState = (u64, AbstractState);
+
 /// An edge from an instruction to a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
@@ -51,13 +55,12 @@ impl Analysis<'_> {
             .steps_of(target)
             .find(|(_, step)| (step.address..step.end()).contains(&address))?
             .0;
-        let mut ways: BTreeMap<u32, usize> = BTreeMap::new();
+        let ways = self.ways_to_blocks();
         // The edge by which each block was found, from a block with this number.
         let mut found: BTreeMap<u32, Option<(u32, Edge)>> = BTreeMap::new();
         let mut queue = VecDeque::new();
         for entry in &self.entries {
             if let Some(block) = self.block_starting_at(entry.address) {
-                *ways.entry(block).or_default() += 1;
                 found.entry(block).or_insert_with(|| {
                     queue.push_back(block);
                     None
@@ -66,7 +69,6 @@ impl Analysis<'_> {
         }
         while let Some(block) = queue.pop_front() {
             for edge in self.edges_of(block) {
-                *ways.entry(edge.to).or_default() += 1;
                 found.entry(edge.to).or_insert_with(|| {
                     queue.push_back(edge.to);
                     Some((block, edge))
@@ -99,6 +101,69 @@ impl Analysis<'_> {
             }
         }
         (stages.len() <= MAX_STAGES).then_some(stages)
+    }
+
+    /// The number of edges and entries that lead to each block.
+    fn ways_to_blocks(&self) -> BTreeMap<u32, usize> {
+        let mut ways: BTreeMap<u32, usize> = BTreeMap::new();
+        let entries = self.entries.iter().filter_map(|it| self.block_starting_at(it.address));
+        let edges = self.order.iter().flat_map(|(_, block)| self.edges_of(*block));
+        for block in entries.chain(edges.map(|edge| edge.to)) {
+            *ways.entry(block).or_default() += 1;
+        }
+        ways
+    }
+
+    /// The number of edges and entries that lead to each of these addresses of instructions, apart from the instruction before it in
+    /// its block.
+    pub(in crate::code) fn ways_to(&self, addresses: &[u64]) -> Vec<usize> {
+        let ways = self.ways_to_blocks();
+        let to = |address: &u64| self.block_starting_at(*address).and_then(|it| ways.get(&it));
+        addresses.iter().map(|address| to(address).copied().unwrap_or_default()).collect()
+    }
+
+    /// What is known on each edge to the instruction at an address, if it starts a block. An exception that passes calls of one
+    /// block is an edge for each of them.
+    pub(in crate::code) fn edges_to(&mut self, address: u64) -> Vec<EdgeState> {
+        let Some(to) = self.block_starting_at(address) else { return Vec::new() };
+        let blocks: Vec<u32> = self.order.iter().map(|(_, block)| *block).collect();
+        let mut found = Vec::new();
+        for block in blocks {
+            for edge in self.edges_of(block).into_iter().filter(|edge| edge.to == to) {
+                found.extend(self.state_on(block, edge));
+            }
+        }
+        found
+    }
+
+    /// The state on an edge that leaves a block. `None` if control cannot go this way.
+    fn state_on(&mut self, block: u32, edge: Edge) -> Option<EdgeState> {
+        let mut state = self.block(block)?.state.clone();
+        let steps: Vec<(u32, Step)> =
+            self.steps_of(block).map(|(number, step)| (number, *step)).collect();
+        for (number, step) in steps {
+            state.apply_all(self.graph.effects(&step), &mut self.tables);
+            let condition = match step.next {
+                ControlFlow::Branch(_, condition) => Some(condition),
+                _ => None,
+            };
+            if number == edge.from {
+                let is_possible = match (edge.arrival, condition) {
+                    (Arrival::Jump, Some(condition)) => state.refine(condition),
+                    (_, Some(condition)) => self.fall_through(&mut state, condition),
+                    (Arrival::Exception, None) => {
+                        state.remove(self.graph.exceptions.arguments_of(step.address));
+                        true
+                    }
+                    _ => true,
+                };
+                return is_possible.then_some((step.address, state));
+            }
+            if let Some(condition) = condition {
+                self.fall_through(&mut state, condition);
+            }
+        }
+        None
     }
 
     /// How the entry at the start of a block is reached.

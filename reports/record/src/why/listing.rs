@@ -1,6 +1,6 @@
 //! A proof as a listing, which text and HTML show alike.
 
-use super::{ArrivalKind, LeftOut, Lost, Why, WhyStep};
+use super::{ArrivalKind, JoinedWay, LeftOut, Lost, Why, WhyStep};
 use crate::frame::KnownFrame;
 use crate::value::Text;
 
@@ -70,9 +70,14 @@ impl Why<'_> {
     /// What is not known at the end of the way and where it was lost, and the clauses that decide, as sentences.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
-        let lost = self.lost.iter().map(|Lost { what, at, is_join }| match (at, is_join) {
+        let lost = self.lost.iter().map(|Lost { what, at, is_join, ways }| match (at, is_join) {
             (Some(at), true) => {
-                format!("{what} is not known from {at} on, where ways join that differ in it")
+                let ways: Vec<String> = ways.iter().map(JoinedWay::in_words).collect();
+                let ways = match ways.is_empty() {
+                    true => String::new(),
+                    false => format!(": {}", ways.join(", ")),
+                };
+                format!("{what} is not known from {at} on, where ways join that differ in it{ways}")
             }
             (Some(at), false) => {
                 format!("{what} is not known from {at} on: the instruction before it changes it")
@@ -90,6 +95,17 @@ fn flush<'w>(lines: &mut Vec<WhyLine<'w>>, quiet: &mut Vec<WhyLine<'w>>) {
         quiet.clear();
     }
     lines.append(quiet);
+}
+
+impl JoinedWay<'_> {
+    /// `=rsp+16 after .text+0x3`.
+    fn in_words(&self) -> String {
+        let rule = self.rule.as_ref().map_or("nothing known", Text::as_str);
+        match &self.code_section {
+            Some(section) => format!("{rule} after {section}+{}", self.from),
+            None => format!("{rule} after {}", self.from),
+        }
+    }
 }
 
 impl WhyStep<'_> {

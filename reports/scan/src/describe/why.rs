@@ -1,13 +1,13 @@
 //! The proof of what the machine code says about a PC: a way from an entry of the function, instruction by instruction.
 
-use sframe_oracle::code::{Function, Program, WayStep};
+use sframe_oracle::code::{Function, IncomingEdge, Program, ProvenRow, WayStep};
 use sframe_oracle::rules::CATALOGUE;
 use sframe_record::{
-    Address, CodeStatement, Instruction, KnownRegister, Lost, Text, Why, WhyStep, Wrong,
+    Address, CodeStatement, Instruction, JoinedWay, KnownRegister, Lost, Text, Why, WhyStep, Wrong,
 };
 use sframe_validator::Abi;
 use sframe_validator::elf::Elf;
-use sframe_validator::unwind::{Named, Register};
+use sframe_validator::unwind::{Named, Recovery, Register};
 
 use super::instructions::instruction_at;
 use super::names::Names;
@@ -21,7 +21,17 @@ pub fn why<'e>(
     (address, registers): (u64, &[Register]),
 ) -> Why<'static> {
     let way = code.way_to(function, address, registers).unwrap_or_default();
-    let lost = lost(abi, &way, registers);
+    let asked = Asked { abi, registers };
+    let mut lost = asked.lost(&way);
+    for (part, lost) in &mut lost {
+        if lost.is_join
+            && let Some(at) = lost.at
+        {
+            let edges = code.edges_to(function, at.0, registers);
+            lost.ways = asked.ways(*part, &edges, names);
+        }
+    }
+    let lost = lost.into_iter().map(|(_, lost)| lost).collect();
     let step = |step: WayStep| {
         let place = step.place;
         let recovered = registers.iter().zip(&step.registers);
@@ -59,29 +69,93 @@ pub fn clause(wrong: Option<Wrong>, has_wrong_rule: bool) -> Option<Text<'static
     CATALOGUE.iter().find(|rule| rule.name == name).map(|rule| rule.page.source.into())
 }
 
-/// What is not known at the end of a way.
-fn lost(abi: Abi, way: &[WayStep], registers: &[Register]) -> Vec<Lost<'static>> {
-    let find = |what: String, is_known: &dyn Fn(&WayStep) -> bool| {
-        if way.last().is_none_or(is_known) {
-            return None;
-        }
-        let after = way.iter().rposition(is_known);
-        let step = after.and_then(|known| way.get(known.saturating_add(1)));
-        Some(Lost {
-            what: what.into(),
-            at: step.map(|step| Address(step.place.address)),
-            is_join: step.is_some_and(|step| step.ways > 1),
-        })
-    };
-    let mut lost = vec![
-        find("CFA".to_owned(), &|step| step.row.cfa.is_some()),
-        find("RA".to_owned(), &|step| step.row.ra.is_some()),
-        find("FP".to_owned(), &|step| step.row.fp.is_some()),
-    ];
-    for (index, register) in registers.iter().enumerate() {
-        let is_known =
-            |step: &WayStep| step.registers.get(index).is_some_and(|rule| rule.is_some());
-        lost.push(find(Named(abi, *register).to_string(), &is_known));
+/// The maximum number of ways that are named where several join.
+const MOST_JOINED: usize = 4;
+
+/// What a proof is about.
+struct Asked<'r> {
+    abi: Abi,
+    registers: &'r [Register],
+}
+
+/// A part of the frame, or the register with this number in the list of those that were asked about.
+#[derive(Clone, Copy)]
+enum Part {
+    Cfa,
+    Ra,
+    Fp,
+    Register(usize),
+}
+
+impl Asked<'_> {
+    /// What is not known at the end of a way.
+    fn lost(&self, way: &[WayStep]) -> Vec<(Part, Lost<'static>)> {
+        let registers = (0..self.registers.len()).map(Part::Register);
+        let parts = [Part::Cfa, Part::Ra, Part::Fp].into_iter().chain(registers);
+        let is_known = |step: &WayStep, part| self.rule(part, &step.row, &step.registers).is_some();
+        let find = |part: Part| {
+            if way.last().is_none_or(|step| is_known(step, part)) {
+                return None;
+            }
+            let after = way.iter().rposition(|step| is_known(step, part));
+            let step = after.and_then(|known| way.get(known.saturating_add(1)));
+            let lost = Lost {
+                what: self.name(part).into(),
+                at: step.map(|step| Address(step.place.address)),
+                is_join: step.is_some_and(|step| step.ways > 1),
+                ways: Vec::new(),
+            };
+            Some((part, lost))
+        };
+        parts.filter_map(find).collect()
     }
-    lost.into_iter().flatten().collect()
+
+    /// The first way with each rule for a part.
+    fn ways(
+        &self,
+        part: Part,
+        edges: &[IncomingEdge],
+        names: &Names<'_, '_>,
+    ) -> Vec<JoinedWay<'static>> {
+        let mut ways: Vec<JoinedWay<'static>> = Vec::new();
+        for edge in edges {
+            let rule = self.rule(part, &edge.row, &edge.registers).map(Text::from);
+            if ways.len() < MOST_JOINED && ways.iter().all(|known| known.rule != rule) {
+                ways.push(JoinedWay {
+                    code_section: names.section(edge.from).map(Text::from),
+                    from: Address(edge.from.address),
+                    rule,
+                });
+            }
+        }
+        // A loop on which it is not known any more does not disagree by itself.
+        if ways.iter().filter(|way| way.rule.is_some()).count() > 1 {
+            ways.retain(|way| way.rule.is_some());
+        }
+        ways
+    }
+
+    /// How a part is recovered, if it is known.
+    fn rule(&self, part: Part, row: &ProvenRow, registers: &[Option<Recovery>]) -> Option<String> {
+        let Asked { abi, .. } = *self;
+        let recovery = |rule: Option<Recovery>| rule.map(|rule| Named(abi, rule).to_string());
+        match part {
+            Part::Cfa => row.cfa.map(|cfa| Named(abi, cfa).to_string()),
+            Part::Ra => recovery(row.ra),
+            Part::Fp => recovery(row.fp),
+            Part::Register(index) => recovery(registers.get(index).copied().flatten()),
+        }
+    }
+
+    fn name(&self, part: Part) -> String {
+        match part {
+            Part::Cfa => "CFA".to_owned(),
+            Part::Ra => "RA".to_owned(),
+            Part::Fp => "FP".to_owned(),
+            Part::Register(index) => {
+                let register = self.registers.get(index);
+                register.map_or_else(String::new, |it| Named(self.abi, *it).to_string())
+            }
+        }
+    }
 }
