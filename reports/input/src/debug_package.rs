@@ -15,8 +15,8 @@ use sframe_oracle::debug_file::{build_id, check};
 use sframe_validator::elf::{Elf, SHT_NOBITS};
 
 use super::package::{Content, Limits, Member, Visitor, visit};
-use super::{DebugBytes, DebugFile, Input, Selection, open_file, plain_error};
-use sframe_record::text::{printable, printable_path};
+use super::{DebugBytes, DebugFile, DebugFileError, Input, Selection, open_file, plain_error};
+use sframe_record::text::printable;
 
 /// Where all distributions install debug files.
 const FOLDER: &[u8] = b"usr/lib/debug/";
@@ -92,22 +92,21 @@ impl DebugPackages {
     /// # Errors
     /// Returns an error if the debug file with its build-id cannot be used. The message contains the path and the
     /// reason.
-    pub fn find(&self, elf: &Elf<'_>) -> Result<Option<DebugFile>, String> {
+    pub fn find(&self, elf: &Elf<'_>) -> Result<Option<DebugFile>, DebugFileError> {
         let Some(stored) = build_id(elf).and_then(|id| self.files.get(id)) else { return Ok(None) };
         let path = stored.path();
         if !stored.with_cfi {
             return Ok(Some(DebugFile { path, data: DebugBytes::WithoutCfi }));
         }
-        let unread = |why| format!("{} cannot be read: {why}", printable_path(&path));
-        let data = self.unpack(stored, &path).map_err(unread)?;
+        let data = self.unpack(stored, &path)?;
         match check(elf, &data) {
             Ok(()) => Ok(Some(DebugFile { path, data: DebugBytes::Member(data) })),
-            Err(why) => Err(format!("{} is not its debug file: {why}", printable_path(&path))),
+            Err(mismatch) => Err(DebugFileError::Mismatch(path, mismatch)),
         }
     }
 
     /// The bytes of a debug file. Threads wait for each other here, so that at most one debug file is in memory.
-    fn unpack(&self, stored: &Stored, path: &Path) -> Result<Arc<Vec<u8>>, String> {
+    fn unpack(&self, stored: &Stored, path: &Path) -> Result<Arc<Vec<u8>>, DebugFileError> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, bytes)) = &*held
             && of == path
@@ -116,11 +115,14 @@ impl DebugPackages {
         }
         // Free the previous file before reading the next.
         *held = None;
-        let file = open_file(&stored.package).map_err(|error| plain_error(&error))?;
+        let path = || path.to_owned();
+        let file =
+            open_file(&stored.package).map_err(|error| DebugFileError::Unopened(path(), error))?;
         let mut one = One { name: &stored.inside, bytes: None };
-        visit(&file, &self.limits, &mut one)?;
-        let bytes = Arc::new(one.bytes.ok_or("it is no longer in the package")?);
-        *held = Some((path.to_owned(), bytes.clone()));
+        visit(&file, &self.limits, &mut one)
+            .map_err(|error| DebugFileError::Package(path(), error))?;
+        let bytes = Arc::new(one.bytes.ok_or_else(|| DebugFileError::Gone(path()))?);
+        *held = Some((path(), bytes.clone()));
         Ok(bytes)
     }
 }
@@ -129,7 +131,8 @@ impl DebugPackages {
 fn read_through(path: PathBuf, limits: &Limits) -> (Vec<(Vec<u8>, Stored)>, Option<Input>) {
     let mut all = All { package: &path, found: Vec::new(), damaged: None };
     let file = open_file(&path).map_err(|error| plain_error(&error));
-    let read = file.and_then(|file| visit(&file, limits, &mut all));
+    let read =
+        file.and_then(|file| visit(&file, limits, &mut all).map_err(|error| error.to_string()));
     let All { found, damaged, .. } = all;
     let failed = read.err().or(damaged).map(|why| Input::Unreadable(path, why));
     (found, failed)

@@ -8,6 +8,7 @@ mod compression;
 mod cpio;
 mod deb;
 mod digest;
+mod error;
 mod image;
 mod limits;
 mod mode;
@@ -17,8 +18,10 @@ mod tar;
 mod waiting;
 mod zip;
 
+pub use apk::ApkMismatch;
 pub(super) use apk::is_checksum;
 pub(super) use digest::{Algorithm, Hashed};
+pub use error::{DocumentError, Error};
 pub use image::visit_image;
 pub use limits::{FREE, Limits, Remedies};
 pub(super) use tar::files as tar_files;
@@ -32,9 +35,10 @@ use std::sync::Arc;
 use super::archive::Members;
 use super::found::plain_error;
 use super::kind::{Compression, HEAD, Kind, Package};
-use super::members::{MemberCount, NAME, size_text, with_remedy};
+use super::members::{ExceededLimit, MemberCount, NAME};
 use super::{FileBytes, Special, Stamp, has_large_holes};
 use apk::Apk;
+use error::ReadBefore;
 use limits::{Meter, Metered};
 use stream::{fill, hold};
 use waiting::Waiting;
@@ -112,14 +116,14 @@ pub fn is_package(data: &[u8]) -> bool {
 ///
 /// # Errors
 /// Returns the reason if reading ended early: a limit, or an error of the system.
-pub fn visit(file: &File, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), String> {
-    let metadata = file.metadata().map_err(|error| plain_error(&error))?;
+pub fn visit(file: &File, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), Error> {
+    let metadata = file.metadata()?;
     if has_large_holes(&metadata) {
-        return Err("it has holes of more than 1 GiB".to_owned());
+        return Err(Error::Holes);
     }
     let read = Visit::run(limits, metadata.len(), visitor, |visit| visit.input(file));
     // If the file changed, that explains any other error.
-    Stamp::of(&metadata).holds(file).map_err(|error| plain_error(&error)).and(read)
+    Stamp::of(&metadata).holds(file).map_err(Error::Io).and(read)
 }
 
 /// Hands every file in a stream of about `size` bytes to `visitor`, in stored order, and reads the stream to its end.
@@ -133,15 +137,15 @@ pub(super) fn visit_stream(
     algorithm: Algorithm,
     limits: &Limits,
     visitor: &mut dyn Visitor,
-) -> Result<(u64, String), String> {
+) -> Result<(u64, String), Error> {
     let mut stream = Hashed::new(stream, algorithm);
     let place = Place::default();
     Visit::run(limits, size, visitor, |visit| visit.content(&place, &mut stream))?;
-    stream.finish().map_err(|error| plain_error(&error))
+    Ok(stream.finish()?)
 }
 
 /// Hands every file in an apk package of version 2 to `visitor`, like [`visit_stream`]. Returns its length in bytes, and
-/// the reason if it differs from the checksum in the form of Alpine's index.
+/// how it differs from the checksum in the form of Alpine's index.
 ///
 /// # Errors
 /// Returns the reason if reading ended early.
@@ -151,19 +155,19 @@ pub(super) fn visit_apk(
     checksum: &str,
     limits: &Limits,
     visitor: &mut dyn Visitor,
-) -> Result<(u64, Result<(), String>), String> {
+) -> Result<(u64, Result<(), ApkMismatch>), Error> {
     let place = Place::default();
-    let head = stream.fill_buf().map_err(|error| plain_error(&error))?;
+    let head = stream.fill_buf()?;
     if Compression::of(head) != Some(Compression::Gzip) {
         Visit::run(limits, size, visitor, |visit| visit.content(&place, &mut stream))?;
-        return Err("it is not an apk package of version 2".to_owned());
+        return Err(Error::NotApk2);
     }
     let mut apk = Apk::new(stream);
     Visit::run(limits, size, visitor, |visit| {
         let mut tar = Metered::new(&mut apk, Compression::Gzip.name(), visit.meter);
         visit.container(&place, |visit, inside| Ok(visit.content(inside, &mut tar)?))
     })?;
-    apk.finish(checksum).map_err(|error| plain_error(&error))
+    Ok(apk.finish(checksum)?)
 }
 
 /// Hands `stream` to `read`, decompressed if it is compressed. `read` must limit how much it takes.
@@ -176,13 +180,30 @@ pub(super) fn unpacked(
 }
 
 /// The reason why the rest of the input is not read.
-struct Stop(String);
+enum Stop {
+    /// The visitor asked for it.
+    Enough,
+    /// An error, for instance because a limit for the whole input was exceeded.
+    Error(Error),
+}
+
+impl From<ExceededLimit> for Stop {
+    fn from(limit: ExceededLimit) -> Stop {
+        Stop::Error(Error::Limit(limit))
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Error(Error::Io(error))
+    }
+}
 
 /// The reason why a container is not read to its end.
 enum Failure {
     /// The container is damaged; the one around it may not be.
     Damaged(String),
-    /// A limit for the whole input was exceeded.
+    /// The rest of the input is not read either.
     Stop(Stop),
 }
 
@@ -246,7 +267,7 @@ impl<'v> Visit<'v> {
         size: u64,
         visitor: &'v mut dyn Visitor,
         walk: impl FnOnce(&mut Visit<'_>) -> Result<(), Stop>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Error> {
         let meter = Meter::new(limits, size);
         let mut visit = Visit {
             limits,
@@ -266,7 +287,7 @@ impl<'v> Visit<'v> {
             ROOM.set(room);
         }
         match result {
-            Err(Stop(reason)) if !enough => Err(after(count.members(), &reason)),
+            Err(Stop::Error(error)) if !enough => Err(error.after(count.members())),
             _ => Ok(()),
         }
     }
@@ -275,18 +296,17 @@ impl<'v> Visit<'v> {
 impl Visit<'_> {
     /// Visits the input itself.
     fn input(&mut self, file: &File) -> Result<(), Stop> {
-        let system = |error: io::Error| Stop(plain_error(&error));
         let place = Place::default();
         let mut reader = BufReader::with_capacity(BUFFER, file);
-        let head = reader.fill_buf().map_err(system)?;
+        let head = reader.fill_buf()?;
         if Kind::of(head.get(..HEAD).unwrap_or(head)) != Kind::Package(Package::Zip) {
             return self.content(&place, &mut reader);
         }
         // A zip file has its table at the end and may have its members anywhere, so the file is mapped instead of
         // streamed.
-        let bytes = file.try_clone().and_then(FileBytes::of).map_err(system)?;
+        let bytes = file.try_clone().and_then(FileBytes::of)?;
         self.container(&place, |visit, inside| zip::visit(visit, inside, Cursor::new(&*bytes)))?;
-        bytes.intact().map_err(system)
+        Ok(bytes.intact()?)
     }
 
     /// Visits the file at `place`, whose content is all of `stream`.
@@ -337,8 +357,7 @@ impl Visit<'_> {
         if bytes.len() as u64 > most {
             let remedies = self.limits.remedies;
             let remedy = if most == free { remedies.held } else { remedies.member_size };
-            let reason = format!("it is larger than {}", size_text(most));
-            return self.damaged(place, with_remedy(reason, remedy));
+            return self.damaged(place, ExceededLimit::MemberSize(most, remedy).to_string());
         }
         match kind {
             Kind::Elf => self.report(place, Content::Elf(bytes)),
@@ -386,8 +405,8 @@ impl Visit<'_> {
     ) -> Result<(), Stop> {
         let depth = self.limits.depth;
         if place.depth >= depth {
-            let reason = format!("it is inside {depth} other containers");
-            return self.damaged(place, with_remedy(reason, self.limits.remedies.depth));
+            let limit = ExceededLimit::Depth(depth, self.limits.remedies.depth);
+            return self.damaged(place, limit.to_string());
         }
         let before = self.count.members();
         let outer = self.package.clone();
@@ -397,15 +416,16 @@ impl Visit<'_> {
             Ok(()) => Ok(()),
             Err(Failure::Stop(stop)) => Err(stop),
             Err(Failure::Damaged(reason)) => {
-                self.damaged(place, after(self.count.members() - before, &reason))
+                let read_before = ReadBefore(self.count.members() - before);
+                self.damaged(place, format!("{reason}{read_before}"))
             }
         }
     }
 
     /// Reports that the file at `place` could not be read. Returns an error if that was because of a limit.
     fn damaged(&mut self, place: &Place, reason: String) -> Result<(), Stop> {
-        if let Some(reason) = self.meter.reached() {
-            return Err(Stop(reason.to_owned()));
+        if let Some(limit) = self.meter.reached() {
+            return Err(limit.into());
         }
         self.report(place, Content::Unreadable(reason));
         Ok(())
@@ -414,11 +434,11 @@ impl Visit<'_> {
     /// The place of the next member of a container, which is added to the count.
     fn member(&mut self, place: &Place, name: &[u8]) -> Result<Place, Stop> {
         if self.enough {
-            return Err(Stop(String::new()));
+            return Err(Stop::Enough);
         }
         let place = place.member(name.get(..NAME).unwrap_or(name));
         self.count.add(place.name.as_ref().map_or(0, Vec::len));
-        self.count.reached().map_or(Ok(place), |reason| Err(Stop(reason)))
+        self.count.reached().map_or(Ok(place), |limit| Err(limit.into()))
     }
 
     /// Reports a static library, whose members are counted too.
@@ -428,7 +448,7 @@ impl Visit<'_> {
         let members = Members::of(bytes, &mut self.count, name.map_or(0, <[u8]>::len));
         let content = Content::Archive(members);
         self.enough |= self.visitor.found(Member { name, content, package }).is_break();
-        self.count.reached().map_or(Ok(()), |reason| Err(Stop(reason)))
+        self.count.reached().map_or(Ok(()), |limit| Err(limit.into()))
     }
 
     fn hand_over(&mut self, place: &Place, content: Content<'_>) {
@@ -442,15 +462,6 @@ impl Visit<'_> {
             self.package = Some(Arc::new(package));
         }
         self.release();
-    }
-}
-
-/// Adds to `reason` how many members were read before the error.
-fn after(members: u64, reason: &str) -> String {
-    match members {
-        0 => reason.to_owned(),
-        1 => format!("{reason}; read up to there: 1 member"),
-        _ => format!("{reason}; read up to there: {members} members"),
     }
 }
 

@@ -124,7 +124,7 @@ fn members_of_archives_count_as_members_of_the_package() {
                 counted += members.count();
             }
         });
-        assert_eq!(read, expected.map_err(str::to_owned));
+        assert_eq!(read.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
         assert_eq!(counted, found);
     }
 }

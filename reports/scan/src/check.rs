@@ -210,7 +210,7 @@ impl<'o> Checker<'o> {
             visit(record.into());
         }
         if let Some(why) = failed {
-            visit(Record::because(Status::Unreadable, why).named(name).into());
+            visit(Record::because(Status::Unreadable, why.to_string()).named(name).into());
         }
     }
 

@@ -1,5 +1,6 @@
 //! Checks the members of a package as they are unpacked.
 
+use std::fmt;
 use std::fs::File;
 use std::ops::ControlFlow;
 
@@ -55,15 +56,15 @@ pub(super) fn check_listed(
     members(checker, &name, visit, |visitor| listed.visit(limits, visitor));
 }
 
-fn members(
+fn members<E: fmt::Display>(
     checker: &dyn Members,
     name: &FileName,
     visit: Visit<'_>,
-    unpack: impl FnOnce(&mut dyn Visitor) -> Result<(), String>,
+    unpack: impl FnOnce(&mut dyn Visitor) -> Result<(), E>,
 ) {
     let read = unpack(&mut Checking { visit, name, checker });
-    if let Err(reason) = read {
-        visit(Record::because(Status::Unreadable, reason).named(name).into());
+    if let Err(error) = read {
+        visit(Record::because(Status::Unreadable, error.to_string()).named(name).into());
     }
 }
 

@@ -164,7 +164,7 @@ fn files(path: &Path, from: RowsFrom) -> Result<Files, String> {
         _ => true,
     };
     let file = open_file(path).map_err(|error| plain_error(&error))?;
-    package::visit(&file, &limits, &mut Found(&mut found))?;
+    package::visit(&file, &limits, &mut Found(&mut found)).map_err(|error| error.to_string())?;
     match problem {
         Some(why) => Err(why),
         None if held > limits.member_size => Err("its files are larger than 1 GiB".to_owned()),

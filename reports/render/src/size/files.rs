@@ -163,7 +163,7 @@ impl Measuring<'_> {
         for member in members.by_ref() {
             let member = match member {
                 Ok(member) => member,
-                Err(reason) => return self.failed(name, &reason),
+                Err(error) => return self.failed(name, &error.to_string()),
             };
             let of = format!("{name}({})", printable(member.name));
             match (member.content, path) {
@@ -180,8 +180,8 @@ impl Measuring<'_> {
                 (archive::Content::Damaged(damage), _) => self.failed(&of, &damage.to_string()),
             }
         }
-        if let Some(reason) = members.reached() {
-            self.failed(name, &reason);
+        if let Some(limit) = members.reached() {
+            self.failed(name, &limit.to_string());
         }
     }
 
