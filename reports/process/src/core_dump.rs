@@ -270,7 +270,7 @@ impl<'s> Loader<'_, 's> {
     }
 }
 
-/// No files yet, and where their debug files are.
+/// An empty list of files, which knows where to look for their debug files.
 fn modules<'s>(files: &'s Files, places: &Places) -> Modules<'s> {
     let folder = Path::new(DEBUG_FOLDER);
     let folder = places.sysroot.as_ref().map_or(folder.to_owned(), |root| below(root, folder));

@@ -10,15 +10,15 @@ use crate::statement::Witness;
 /// A verdict on the row of a witness at a PC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It recovers the caller.
+    /// The row recovers the caller.
     Right,
-    /// It does not.
+    /// The row does not recover the caller.
     Wrong(Mistake),
     /// There is no row.
     NoRow,
     /// The file has no section of the witness.
     NoSection,
-    /// It cannot be judged, with the reason.
+    /// The row cannot be judged, with the reason.
     Undecided(String),
 }
 
@@ -125,13 +125,13 @@ pub struct WitnessTrace {
     pub has_section: bool,
     /// The row recovers the caller.
     pub right: u64,
-    /// The row does not recover the caller.
+    /// The number of PCs whose row does not recover the caller.
     pub wrong: u64,
     /// The number of wrong rows that are cases of known defects.
     pub known: u64,
-    /// There is no row.
+    /// The number of PCs without a row.
     pub no_row: u64,
-    /// It is unknown whether the row recovers the caller.
+    /// The number of PCs at which it is unknown whether the row recovers the caller.
     pub undecided: u64,
     /// The wrong rows by function, in the order in which they were found.
     pub functions: Vec<WrongFunction>,
