@@ -11,6 +11,7 @@ mod base;
 mod checksum;
 mod debian;
 mod error;
+mod index_kind;
 mod layout;
 mod listing;
 mod offer;
@@ -33,11 +34,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use super::package::{Limits, Visitor, visit_apk, visit_stream};
+use super::package::{Unpacker, Visitor};
 use super::pattern::Pattern;
 use base::Base;
 use checksum::Checksum;
-use layout::{Index, Kind};
+use index_kind::Kind;
+use layout::Index;
 use listing::Listing;
 use problems::Problem;
 use unpacked::Room;
@@ -177,18 +179,18 @@ impl Listed {
     /// Hands every file in the package to `visitor`, in stored order.
     ///
     /// # Errors
-    /// Returns the reason if reading ended early, or if the bytes differ from those that the index lists.
-    pub fn visit(&self, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), ListedError> {
+    /// Returns an error if reading ended early, or if the bytes differ from those that the index lists.
+    pub fn visit(&self, unpacker: &Unpacker, visitor: &mut dyn Visitor) -> Result<(), ListedError> {
         let stream = self.base.open(&self.path).map_err(ListedError::Open)?;
         // Reading one more byte reveals a file that is too large.
         let stream = BufReader::with_capacity(BUFFER, stream.take(self.size.saturating_add(1)));
         let (size, verdict) = match &self.checksum {
             Checksum::Control(checksum) => {
-                let (size, verdict) = visit_apk(stream, self.size, checksum, limits, visitor)?;
+                let (size, verdict) = unpacker.visit_apk(stream, self.size, checksum, visitor)?;
                 (size, verdict.map_err(ListedError::Apk))
             }
             Checksum::Whole(algorithm, listed) => {
-                let (size, hash) = visit_stream(stream, self.size, *algorithm, limits, visitor)?;
+                let (size, hash) = unpacker.visit_stream(stream, self.size, *algorithm, visitor)?;
                 let differs = Err(ListedError::Hash(algorithm.name()));
                 (size, if hash == *listed { Ok(()) } else { differs })
             }

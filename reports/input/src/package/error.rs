@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use super::digest::OTHER;
 use super::plain_error;
 use crate::ExceededLimit;
 
@@ -113,7 +114,7 @@ impl fmt::Display for DocumentError {
             DocumentError::Io(error) => f.write_str(&plain_error(error)),
             DocumentError::Large(most) => write!(f, "it is larger than {} MiB", most >> 20),
             DocumentError::Digest => f.write_str("its digest is not a SHA-256"),
-            DocumentError::OtherHash => f.write_str(super::image::OTHER),
+            DocumentError::OtherHash => f.write_str(OTHER),
             DocumentError::Json(error) => error.fmt(f),
         }
     }

@@ -7,7 +7,7 @@ use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
 
 use super::MOST;
-use super::layout::Kind;
+use super::index_kind::Kind;
 use crate::package::{self, ApkMismatch};
 use crate::plain_error;
 

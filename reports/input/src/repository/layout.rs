@@ -5,21 +5,9 @@ use std::io::{self, Read};
 
 use super::base::{Base, stays_inside};
 use super::error::LayoutError;
+use super::index_kind::Kind;
 use super::{MOST, Stream, Wanted, alpine, arch, debian, other, rpm_md};
 use crate::kind::{self, HEAD, Package};
-
-/// A kind of index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Debian's `Packages`.
-    Packages,
-    /// The `repodata/repomd.xml` of an rpm-md repository.
-    Repomd,
-    /// Alpine's `APKINDEX.tar.gz`.
-    Apkindex,
-    /// A database of pacman.
-    Database,
-}
 
 /// An index that exists.
 pub(super) struct Index {
@@ -75,16 +63,6 @@ pub(super) fn find<'b>(
 }
 
 impl Kind {
-    /// What a repository with such an index is called, with an article.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Kind::Packages => "a repository of Debian",
-            Kind::Repomd => "an rpm-md repository",
-            Kind::Apkindex => "an Alpine repository",
-            Kind::Database => "an Arch repository",
-        }
-    }
-
     /// Checks that packages can be selected by what an index of this kind states about them.
     fn can_select(self, wanted: &Wanted) -> Result<(), LayoutError> {
         if self == Kind::Packages {

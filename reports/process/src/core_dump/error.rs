@@ -4,8 +4,6 @@ use core::fmt;
 
 use object::read::Error as Malformed;
 
-use super::unlisted::{MOST_LIBRARIES, MOST_MAPPINGS};
-
 /// Why a file is not a core dump that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -88,9 +86,10 @@ impl From<Malformed> for NotesDefect {
 pub(super) enum ListDefect {
     /// A part of it is in memory that was not dumped.
     NotDumped,
-    ManyEntries,
-    /// Its libraries have too many segments.
-    ManySegments,
+    /// It has more entries than this limit.
+    ManyEntries(usize),
+    /// Its libraries have more segments than this limit.
+    ManySegments(usize),
     /// A library has no name.
     NoName,
     /// Two libraries have the same name.
@@ -102,11 +101,11 @@ impl fmt::Display for ListDefect {
         f.write_str("the list of shared libraries ")?;
         match self {
             ListDefect::NotDumped => f.write_str("cannot be read: its memory was not dumped"),
-            ListDefect::ManyEntries => {
-                write!(f, "is damaged: it has more than {MOST_LIBRARIES} entries")
+            ListDefect::ManyEntries(most) => {
+                write!(f, "is damaged: it has more than {most} entries")
             }
-            ListDefect::ManySegments => {
-                write!(f, "is damaged: it has more than {MOST_MAPPINGS} segments")
+            ListDefect::ManySegments(most) => {
+                write!(f, "is damaged: it has more than {most} segments")
             }
             ListDefect::NoName => f.write_str("is damaged: a library has no name"),
             ListDefect::Twice => f.write_str("is damaged: it names a file twice"),

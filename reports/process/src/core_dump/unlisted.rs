@@ -36,9 +36,9 @@ const MOST_ENTRIES: u64 = 4096;
 /// The place of `r_map` in `struct r_debug`.
 const FIRST: u64 = 8;
 /// The largest number of entries in the list that are read. Programs with a thousand libraries exist.
-pub(super) const MOST_LIBRARIES: usize = 1 << 12;
+const MOST_LIBRARIES: usize = 1 << 12;
 /// The number of mappings after which no libraries are added. Linux maps up to 65,530 ranges unless it is set up otherwise.
-pub(super) const MOST_MAPPINGS: usize = 1 << 16;
+const MOST_MAPPINGS: usize = 1 << 16;
 /// The largest size of a path (`PATH_MAX`).
 const LONGEST_NAME: usize = 4096;
 
@@ -118,10 +118,10 @@ impl<'s> Loader<'_, 's> {
             next = linked.next;
             steps += 1;
             if steps > MOST_LIBRARIES {
-                return Err(ListDefect::ManyEntries);
+                return Err(ListDefect::ManyEntries(MOST_LIBRARIES));
             }
             if self.mappings.len() > MOST_MAPPINGS {
-                return Err(ListDefect::ManySegments);
+                return Err(ListDefect::ManySegments(MOST_MAPPINGS));
             }
             let is_vdso = vdso.is_some_and(|vdso| vdso.contains(linked.dynamic, 1));
             if linked.dynamic == dynamic || is_vdso {

@@ -125,13 +125,13 @@ pub struct WitnessTrace {
     pub has_section: bool,
     /// The row recovers the caller.
     pub right: u64,
-    /// The number of PCs whose row does not recover the caller.
+    /// The row does not recover the caller.
     pub wrong: u64,
     /// The number of wrong rows that are cases of known defects.
     pub known: u64,
-    /// The number of PCs without a row.
+    /// There is no row.
     pub no_row: u64,
-    /// The number of PCs at which it is unknown whether the row recovers the caller.
+    /// It is unknown whether the row recovers the caller.
     pub undecided: u64,
     /// The wrong rows by function, in the order in which they were found.
     pub functions: Vec<WrongFunction>,
