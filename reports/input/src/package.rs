@@ -15,6 +15,7 @@ mod mode;
 mod rpm;
 mod stream;
 mod tar;
+mod unpacker;
 mod waiting;
 mod zip;
 
@@ -22,11 +23,10 @@ pub use apk::ApkMismatch;
 pub(super) use apk::is_checksum;
 pub(super) use digest::{Algorithm, Hashed};
 pub use error::{DocumentError, Error};
-pub use image::visit_image;
 pub use limits::{FREE, Limits, Remedies};
 pub(super) use tar::files as tar_files;
+pub use unpacker::Unpacker;
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::ControlFlow;
@@ -47,13 +47,6 @@ use waiting::Waiting;
 const BUFFER: usize = 1 << 17;
 /// The maximum size of a header in bytes, so that a size stated in a package cannot exhaust memory.
 const HEADERS: u64 = 1 << 20;
-
-/// How many bytes of memory a thread keeps for the next package.
-const KEPT: usize = 1 << 24;
-
-thread_local! {
-    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
 
 /// A file in a package.
 #[derive(Debug)]
@@ -105,69 +98,71 @@ impl<F: FnMut(Member<'_>)> Visitor for F {
     }
 }
 
-/// Whether bytes are those of a package or another container, which [`visit`] reads.
+/// Whether bytes are those of a package or another container, which [`Unpacker::visit`] reads.
 #[must_use]
 pub fn is_package(data: &[u8]) -> bool {
     matches!(Kind::of(data.get(..HEAD).unwrap_or(data)), Kind::Package(_))
 }
 
-/// Hands every file in `file` to `visitor`, in stored order, without folders. Damaged members are reported as
-/// [`Content::Unreadable`]; the members after them still follow if they can be read.
-///
-/// # Errors
-/// Returns the reason if reading ended early: a limit, or an error of the system.
-pub fn visit(file: &File, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), Error> {
-    let metadata = file.metadata()?;
-    if has_large_holes(&metadata) {
-        return Err(Error::Holes);
+impl Unpacker {
+    /// Hands every file in `file` to `visitor`, in stored order, without folders. Damaged members are reported as
+    /// [`Content::Unreadable`]; the members after them still follow if they can be read.
+    ///
+    /// # Errors
+    /// Returns an error if reading ended early: because of a limit, or an error of the system.
+    pub fn visit(&self, file: &File, visitor: &mut dyn Visitor) -> Result<(), Error> {
+        let metadata = file.metadata()?;
+        if has_large_holes(&metadata) {
+            return Err(Error::Holes);
+        }
+        let read = Visit::run(self, metadata.len(), visitor, |visit| visit.input(file));
+        // If the file changed, that explains any other error.
+        Stamp::of(&metadata).holds(file).map_err(Error::Io).and(read)
     }
-    let read = Visit::run(limits, metadata.len(), visitor, |visit| visit.input(file));
-    // If the file changed, that explains any other error.
-    Stamp::of(&metadata).holds(file).map_err(Error::Io).and(read)
-}
 
-/// Hands every file in a stream of about `size` bytes to `visitor`, in stored order, and reads the stream to its end.
-/// Returns its length in bytes and its hash in hexadecimal digits.
-///
-/// # Errors
-/// Returns the reason if reading ended early.
-pub(super) fn visit_stream(
-    stream: impl Read,
-    size: u64,
-    algorithm: Algorithm,
-    limits: &Limits,
-    visitor: &mut dyn Visitor,
-) -> Result<(u64, String), Error> {
-    let mut stream = Hashed::new(stream, algorithm);
-    let place = Place::default();
-    Visit::run(limits, size, visitor, |visit| visit.content(&place, &mut stream))?;
-    Ok(stream.finish()?)
-}
-
-/// Hands every file in an apk package of version 2 to `visitor`, like [`visit_stream`]. Returns its length in bytes, and
-/// how it differs from the checksum in the form of Alpine's index.
-///
-/// # Errors
-/// Returns the reason if reading ended early.
-pub(super) fn visit_apk(
-    mut stream: impl BufRead,
-    size: u64,
-    checksum: &str,
-    limits: &Limits,
-    visitor: &mut dyn Visitor,
-) -> Result<(u64, Result<(), ApkMismatch>), Error> {
-    let place = Place::default();
-    let head = stream.fill_buf()?;
-    if Compression::of(head) != Some(Compression::Gzip) {
-        Visit::run(limits, size, visitor, |visit| visit.content(&place, &mut stream))?;
-        return Err(Error::NotApk2);
+    /// Hands every file in a stream of about `size` bytes to `visitor`, in stored order, and reads the stream to its end.
+    /// Returns its length in bytes and its hash in hexadecimal digits.
+    ///
+    /// # Errors
+    /// Returns an error if reading ended early.
+    pub(super) fn visit_stream(
+        &self,
+        stream: impl Read,
+        size: u64,
+        algorithm: Algorithm,
+        visitor: &mut dyn Visitor,
+    ) -> Result<(u64, String), Error> {
+        let mut stream = Hashed::new(stream, algorithm);
+        let place = Place::default();
+        Visit::run(self, size, visitor, |visit| visit.content(&place, &mut stream))?;
+        Ok(stream.finish()?)
     }
-    let mut apk = Apk::new(stream);
-    Visit::run(limits, size, visitor, |visit| {
-        let mut tar = Metered::new(&mut apk, Compression::Gzip.name(), visit.meter);
-        visit.container(&place, |visit, inside| Ok(visit.content(inside, &mut tar)?))
-    })?;
-    Ok(apk.finish(checksum)?)
+
+    /// Hands every file in an apk package of version 2 to `visitor`, like [`visit_stream`](Unpacker::visit_stream).
+    /// Returns its length in bytes, and how it differs from the checksum in the form of Alpine's index.
+    ///
+    /// # Errors
+    /// Returns an error if reading ended early.
+    pub(super) fn visit_apk(
+        &self,
+        mut stream: impl BufRead,
+        size: u64,
+        checksum: &str,
+        visitor: &mut dyn Visitor,
+    ) -> Result<(u64, Result<(), ApkMismatch>), Error> {
+        let place = Place::default();
+        let head = stream.fill_buf()?;
+        if Compression::of(head) != Some(Compression::Gzip) {
+            Visit::run(self, size, visitor, |visit| visit.content(&place, &mut stream))?;
+            return Err(Error::NotApk2);
+        }
+        let mut apk = Apk::new(stream);
+        Visit::run(self, size, visitor, |visit| {
+            let mut tar = Metered::new(&mut apk, Compression::Gzip.name(), visit.meter);
+            visit.container(&place, |visit, inside| Ok(visit.content(inside, &mut tar)?))
+        })?;
+        Ok(apk.finish(checksum)?)
+    }
 }
 
 /// Hands `stream` to `read`, decompressed if it is compressed. `read` must limit how much it takes.
@@ -263,17 +258,18 @@ struct Visit<'v> {
 impl<'v> Visit<'v> {
     /// Creates a visit for an input of `size` bytes and runs `walk` on it.
     fn run(
-        limits: &'v Limits,
+        unpacker: &'v Unpacker,
         size: u64,
         visitor: &'v mut dyn Visitor,
         walk: impl FnOnce(&mut Visit<'_>) -> Result<(), Stop>,
     ) -> Result<(), Error> {
+        let limits = unpacker.limits();
         let meter = Meter::new(limits, size);
         let mut visit = Visit {
             limits,
             meter: &meter,
             count: limits.member_count(),
-            room: ROOM.take(),
+            room: unpacker.buffer(),
             package: None,
             waiting: Waiting::default(),
             visitor,
@@ -283,9 +279,7 @@ impl<'v> Visit<'v> {
         let result = walk(&mut visit);
         visit.release();
         let Visit { count, enough, room, .. } = visit;
-        if room.len() <= KEPT {
-            ROOM.set(room);
-        }
+        unpacker.keep(room);
         match result {
             Err(Stop::Error(error)) if !enough => Err(error.after(count.members())),
             _ => Ok(()),

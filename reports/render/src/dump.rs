@@ -14,7 +14,7 @@ use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
 use sframe_validator::{Endian, Section};
 
 use sframe_input::archive::{self, Content};
-use sframe_input::package::{self, Limits, Member, Visitor};
+use sframe_input::package::{self, Limits, Member, Unpacker, Visitor};
 use sframe_input::{FileBytes, MemberCount, RawOptions, SectionSource, open_file, plain_error};
 use sframe_record::text::{printable, printable_path};
 
@@ -155,7 +155,9 @@ impl Dump<'_> {
         let mut files = Files { dump: self, name: &name, written: Ok(()) };
         let opened = open_file(path).map_err(|error| plain_error(&error));
         let read = opened.and_then(|file| {
-            package::visit(&file, &Limits::default(), &mut files).map_err(|error| error.to_string())
+            Unpacker::new(Limits::default())
+                .visit(&file, &mut files)
+                .map_err(|error| error.to_string())
         });
         files.written?;
         read.map_or_else(|why| self.complain(&name, &why), Ok)?;

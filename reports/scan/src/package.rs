@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use super::piece::{Piece, Visit};
 use super::verdict::Verdict;
 use sframe_input::archive;
-use sframe_input::package::{self, Content, Limits, Member, Visitor};
+use sframe_input::package::{Content, Member, Unpacker, Visitor};
 use sframe_input::repository::Listed;
 use sframe_record::{FileName, Package, Record, Status};
 
@@ -27,33 +27,33 @@ pub(super) trait Members {
 /// itself if it cannot be read to its end.
 pub(super) fn check(
     checker: &dyn Members,
-    limits: &Limits,
+    unpacker: &Unpacker,
     name: &FileName,
     file: &File,
     visit: Visit<'_>,
 ) {
-    members(checker, name, visit, |visitor| package::visit(file, limits, visitor));
+    members(checker, name, visit, |visitor| unpacker.visit(file, visitor));
 }
 
 /// Checks the container image called `name` in the same way.
 pub(super) fn check_image(
     checker: &dyn Members,
-    limits: &Limits,
+    unpacker: &Unpacker,
     name: &FileName,
     visit: Visit<'_>,
 ) {
-    members(checker, name, visit, |visitor| package::visit_image(&name.path, limits, visitor));
+    members(checker, name, visit, |visitor| unpacker.visit_image(&name.path, visitor));
 }
 
 /// Checks a package of a repository in the same way.
 pub(super) fn check_listed(
     checker: &dyn Members,
-    limits: &Limits,
+    unpacker: &Unpacker,
     listed: &Listed,
     visit: Visit<'_>,
 ) {
     let name = FileName::file(listed.address());
-    members(checker, &name, visit, |visitor| listed.visit(limits, visitor));
+    members(checker, &name, visit, |visitor| listed.visit(unpacker, visitor));
 }
 
 fn members<E: fmt::Display>(

@@ -12,11 +12,11 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::digest::{Algorithm, Hashed, sha256};
+use super::digest::{Algorithm, Hashed, OTHER, sha256};
 use crate::open_file;
 
 use super::{
-    BUFFER, Content, DocumentError, Error, Limits, Place, Stop, Visit, Visitor, plain_error,
+    BUFFER, Content, DocumentError, Error, Place, Stop, Unpacker, Visit, Visitor, plain_error,
 };
 
 /// The maximum size in bytes of an index or manifest (OCI Distribution Specification, "Pushing Manifests").
@@ -30,19 +30,21 @@ const INDEX: &str = "index.json";
 /// The folder of the files named by their hash.
 const BLOBS: &str = "blobs/sha256/";
 
-/// Hands every file in the layers of the image in `folder` to `visitor`, in the order of the index, each layer once.
-///
-/// # Errors
-/// Returns the reason if reading ended early: a missing index, a limit, or an error of the system.
-pub fn visit_image(folder: &Path, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), Error> {
-    let blobs = fs::read_dir(folder.join(BLOBS)).into_iter().flatten().filter_map(Result::ok);
-    let sizes = blobs.filter_map(|blob| Some(blob.metadata().ok()?.len()));
-    let size = sizes.fold(0, u64::saturating_add);
-    Visit::run(limits, size, visitor, |visit| {
-        let mut layers = Layers { folder, documents: HashSet::new(), seen: HashSet::new() };
-        let index = document(&folder.join(INDEX)).map_err(|defect| unusable(INDEX, defect))?;
-        layers.follow(visit, INDEX, &index, 0)
-    })
+impl Unpacker {
+    /// Hands every file in the layers of the image in `folder` to `visitor`, in the order of the index, each layer once.
+    ///
+    /// # Errors
+    /// Returns an error if reading ended early: because of a missing index, a limit, or an error of the system.
+    pub fn visit_image(&self, folder: &Path, visitor: &mut dyn Visitor) -> Result<(), Error> {
+        let blobs = fs::read_dir(folder.join(BLOBS)).into_iter().flatten().filter_map(Result::ok);
+        let sizes = blobs.filter_map(|blob| Some(blob.metadata().ok()?.len()));
+        let size = sizes.fold(0, u64::saturating_add);
+        Visit::run(self, size, visitor, |visit| {
+            let mut layers = Layers { folder, documents: HashSet::new(), seen: HashSet::new() };
+            let index = document(&folder.join(INDEX)).map_err(|defect| unusable(INDEX, defect))?;
+            layers.follow(visit, INDEX, &index, 0)
+        })
+    }
 }
 
 /// The relevant fields of an index (`manifests`) or a manifest (`layers`).
@@ -131,9 +133,6 @@ impl Layers<'_> {
         }
     }
 }
-
-/// The reason for rejecting a file whose bytes do not match its name.
-pub(super) const OTHER: &str = "its SHA-256 differs from the one in its name";
 
 /// The path within the image of the file with this digest.
 fn name(digest: &str) -> String {
