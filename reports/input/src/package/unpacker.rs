@@ -7,6 +7,9 @@ use super::Limits;
 
 /// How many bytes of a buffer are kept for the next package.
 const KEPT: usize = 1 << 24;
+/// How many buffers are kept: one for each thread of a large machine. There are no more than packages that are read at a
+/// time.
+const MOST: usize = 256;
 
 /// Reads packages within limits. The threads of a scan share one.
 pub struct Unpacker {
@@ -33,10 +36,10 @@ impl Unpacker {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    /// Takes back a buffer, unless it is large, or each thread has one.
+    /// Takes back a buffer, unless it is large, or there are many.
     pub(super) fn keep(&self, buffer: Vec<u8>) {
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        if buffer.len() <= KEPT && buffers.len() < rayon::current_num_threads() {
+        if buffer.len() <= KEPT && buffers.len() < MOST {
             buffers.push(buffer);
         }
     }
