@@ -223,7 +223,7 @@ mod tests {
             let file = File::options().write(true).open(&path).expect("writable");
             file.set_modified(past).expect("a time");
             // As older clients made it.
-            fs::set_permissions(&path, Permissions::from_mode(0)).expect("ours");
+            fs::set_permissions(&path, Permissions::from_mode(0o000)).expect("ours");
         };
         age();
         assert_eq!(known(&cache), Known::Unknown);
