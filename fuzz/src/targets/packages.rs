@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{Seek, Write};
 
 use sframe_input::archive;
-use sframe_input::package::{Content, Limits, Member, Remedies, visit};
+use sframe_input::package::{Content, Limits, Member, Remedies, Unpacker};
 use sframe_validator::elf::Elf;
 
 /// A thousandth of the program's limits, so that an input takes a fraction of a second.
@@ -29,7 +29,7 @@ thread_local! {
 /// Visits everything in an input, and checks the files that are returned.
 ///
 /// # Panics
-/// Panics if [`visit`] violates a guarantee, or if there is no space for a file.
+/// Panics if [`Unpacker::visit`] violates a guarantee, or if there is no space for a file.
 pub fn run(data: &[u8]) {
     ROOM.with_borrow_mut(|room| {
         let mut file = match room {
@@ -44,7 +44,7 @@ pub fn run(data: &[u8]) {
 
 fn judge(file: &File, data: &[u8]) {
     let (mut members, mut held) = (0, 0);
-    let ended = visit(file, &LIMITS, &mut |member: Member<'_>| {
+    let ended = Unpacker::new(LIMITS).visit(file, &mut |member: Member<'_>| {
         members += 1;
         let name = member.name.unwrap_or_default();
         assert!(name.len() <= NAME * LIMITS.depth as usize, "a name of {} bytes", name.len());

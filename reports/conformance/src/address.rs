@@ -1,6 +1,7 @@
 //! Addresses in JSON. A number in JSON has 53 reliable bits, so an address is text in hexadecimal.
 
 use std::fmt;
+use std::num::ParseIntError;
 use std::str::FromStr;
 
 use serde::de::Error as _;
@@ -16,13 +17,37 @@ impl fmt::Display for Address {
     }
 }
 
-impl FromStr for Address {
-    type Err = String;
+/// A text that is not an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressError {
+    text: String,
+    /// Why the digits are not a number; `None` if there is no `0x` before them.
+    reason: Option<ParseIntError>,
+}
 
-    fn from_str(text: &str) -> Result<Address, String> {
-        let digits = text.strip_prefix("0x").ok_or_else(|| format!("{text}: no 0x"))?;
-        let value = u64::from_str_radix(digits, 16).map_err(|error| format!("{text}: {error}"))?;
-        Ok(Address(value))
+impl fmt::Display for AddressError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.reason {
+            Some(reason) => write!(f, "{}: {reason}", self.text),
+            None => write!(f, "{}: no 0x", self.text),
+        }
+    }
+}
+
+impl std::error::Error for AddressError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.reason.as_ref().map(|reason| reason as _)
+    }
+}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Address, AddressError> {
+        let error = |reason| AddressError { text: text.to_owned(), reason };
+        let digits = text.strip_prefix("0x").ok_or_else(|| error(None))?;
+        let value = u64::from_str_radix(digits, 16);
+        Ok(Address(value.map_err(|reason| error(Some(reason)))?))
     }
 }
 

@@ -110,33 +110,32 @@ struct Check {
 }
 
 impl Check {
-    fn that(&mut self, is_right: bool, message: impl FnOnce() -> String) {
+    /// Counts an answer, with a message if it is wrong.
+    fn answer(&mut self, wrong: Option<String>) {
         self.count += 1;
-        if !is_right {
-            self.wrong.push(cut(message()));
-        }
+        self.wrong.extend(wrong.map(cut));
     }
 
     fn lost(&mut self, lost: &Lost) {
         self.late = lost.is_late();
-        self.that(false, || lost.to_string());
+        self.answer(Some(lost.to_string()));
     }
 
     fn refusal(&mut self, vector: &Vector, reason: &str) {
         self.refused = true;
         let may = vector.kind == Kind::Malformed || vector.expect.may_refuse;
-        self.that(may, || format!("refused: {reason}"));
+        self.answer((!may).then(|| format!("refused: {reason}")));
     }
 
     /// A reader that decodes on demand may refuse a malformed section when it looks up a PC.
     fn malformed(&mut self, reader: &mut impl Reader, vector: &Vector) {
         for pc in &vector.expect.refuse {
             match reader.lookup(pc.0) {
-                Answer::Given(None) | Answer::Refused(_) => self.that(true, String::new),
+                Answer::Given(None) | Answer::Refused(_) => self.answer(None),
                 Answer::Given(Some(found)) => {
-                    self.that(false, || format!("accepted: at {pc}, {}", json(&found.frame)));
+                    self.answer(Some(format!("accepted: at {pc}, {}", json(&found.frame))));
                 }
-                Answer::Unsupported(_) => self.that(false, || "accepted".to_owned()),
+                Answer::Unsupported(_) => self.answer(Some("accepted".to_owned())),
                 Answer::Lost(lost) => return self.lost(&lost),
             }
         }
@@ -167,7 +166,7 @@ impl Check {
                 Answer::Lost(lost) => return self.lost(&lost),
                 Answer::Given(walked) => self.walk(walk, &walked),
                 Answer::Refused(reason) => {
-                    self.that(false, || format!("walk ({}): refused: {reason}", walk.title));
+                    self.answer(Some(format!("walk ({}): refused: {reason}", walk.title)));
                 }
             }
         }
@@ -180,9 +179,8 @@ impl Check {
         found: Option<&T>,
     ) {
         if let (Some(right), Some(found)) = (right, found) {
-            self.that(right == found, || {
-                format!("{name}: {}, expected {}", json(found), json(right))
-            });
+            let wrong = || format!("{name}: {}, expected {}", json(found), json(right));
+            self.answer((right != found).then(wrong));
         }
     }
 
@@ -202,7 +200,8 @@ impl Check {
 
     fn functions(&mut self, right: &[Function], found: &[Function]) {
         let (count, expected) = (found.len(), right.len());
-        self.that(count == expected, || format!("{count} functions, expected {expected}"));
+        let wrong = || format!("{count} functions, expected {expected}");
+        self.answer((count != expected).then(wrong));
         for (index, (right, found)) in right.iter().zip(found).enumerate() {
             macro_rules! fields {
                 ($($name:ident),*) => {
@@ -222,18 +221,15 @@ impl Check {
 
     fn rows(&mut self, function: usize, right: &[Row], found: &[Row]) {
         let (count, expected) = (found.len(), right.len());
-        self.that(count == expected, || {
-            format!("function {function}: {count} rows, expected {expected}")
-        });
+        let wrong = || format!("function {function}: {count} rows, expected {expected}");
+        self.answer((count != expected).then(wrong));
         for (index, (right, found)) in right.iter().zip(found).enumerate() {
             let is_right = right.start == found.start && right.frame.agrees(&found.frame);
-            self.that(is_right, || {
-                format!(
-                    "function {function}, row {index}: {}, expected {}",
-                    json(found),
-                    json(right)
-                )
-            });
+            let wrong = || {
+                let (found, right) = (json(found), json(right));
+                format!("function {function}, row {index}: {found}, expected {right}")
+            };
+            self.answer((!is_right).then(wrong));
         }
     }
 
@@ -246,15 +242,11 @@ impl Check {
         let choice = std::iter::once(&right.frame).chain(&right.or).position(agrees);
         let function = found.and_then(|found| found.function);
         let is_other = function.is_some() && function != right.function && right.or.is_empty();
-        self.that(choice.is_some() && !is_other, || {
-            format!(
-                "lookup of {} ({}): {}, expected {}",
-                right.pc,
-                right.why,
-                json(&found),
-                json(&right.frame)
-            )
-        });
+        let wrong = || {
+            let (found, frame) = (json(&found), json(&right.frame));
+            format!("lookup of {} ({}): {found}, expected {frame}", right.pc, right.why)
+        };
+        self.answer((choice.is_none() || is_other).then(wrong));
         if let (Some(choice), false) = (choice, right.or.is_empty()) {
             self.choices.push((right.pc.0, choice));
         }
@@ -263,9 +255,11 @@ impl Check {
     fn walk(&mut self, right: &Walk, found: &Walked) {
         let mut acceptable = std::iter::once(&right.expect).chain(&right.or);
         let choice = acceptable.position(|expected| same_walk(expected, found));
-        self.that(choice.is_some(), || {
-            format!("walk ({}): {}, expected {}", right.title, json(found), json(&right.expect))
-        });
+        let wrong = || {
+            let (found, frames) = (json(found), json(&right.expect));
+            format!("walk ({}): {found}, expected {frames}", right.title)
+        };
+        self.answer(choice.is_none().then(wrong));
         if let (Some(choice), false) = (choice, right.or.is_empty()) {
             self.choices.push((right.start.pc.0, choice));
         }

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
 use serde_json::{Map, Value};
 
 use crate::address::Address;
@@ -71,28 +71,27 @@ impl Command {
         let answer = self.line(request).map(|line| parse(&line, key));
         match answer {
             Ok(Ok(answer)) => answer,
-            Ok(Err(reason)) => {
+            Ok(Err(error)) => {
                 // The next line may belong to this request.
                 self.process = None;
-                Answer::Lost(Lost::NotAnAnswer(reason))
+                Answer::Lost(Lost::NotAnAnswer(error.to_string()))
             }
             Err(reason) => Answer::Lost(reason),
         }
     }
 }
 
-fn parse<T: DeserializeOwned>(line: &str, key: &str) -> Result<Answer<T>, String> {
-    let text = |error: serde_json::Error| error.to_string();
-    let mut answer: Map<String, Value> = serde_json::from_str(line).map_err(text)?;
+fn parse<T: DeserializeOwned>(line: &str, key: &str) -> serde_json::Result<Answer<T>> {
+    let mut answer: Map<String, Value> = serde_json::from_str(line)?;
     if let Some(reason) = answer.remove("refused") {
-        return Ok(Answer::Refused(serde_json::from_value(reason).map_err(text)?));
+        return Ok(Answer::Refused(serde_json::from_value(reason)?));
     }
     if let Some(reason) = answer.remove("unsupported") {
-        return Ok(Answer::Unsupported(serde_json::from_value(reason).map_err(text)?));
+        return Ok(Answer::Unsupported(serde_json::from_value(reason)?));
     }
-    let content =
-        answer.remove(key).ok_or_else(|| format!("neither {key}, refused nor unsupported"))?;
-    Ok(Answer::Given(serde_json::from_value(content).map_err(text)?))
+    let missing = || serde_json::Error::custom(format!("neither {key}, refused nor unsupported"));
+    let content = answer.remove(key).ok_or_else(missing)?;
+    Ok(Answer::Given(serde_json::from_value(content)?))
 }
 
 impl Reader for Command {

@@ -102,11 +102,25 @@ impl fmt::Display for Recovery {
     }
 }
 
-impl FromStr for Rule {
-    type Err = String;
+/// A text that is not a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleError {
+    text: String,
+}
 
-    fn from_str(text: &str) -> Result<Rule, String> {
-        let error = || format!("{text}: neither BASE+OFFSET nor *(BASE+OFFSET)");
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: neither BASE+OFFSET nor *(BASE+OFFSET)", self.text)
+    }
+}
+
+impl std::error::Error for RuleError {}
+
+impl FromStr for Rule {
+    type Err = RuleError;
+
+    fn from_str(text: &str) -> Result<Rule, RuleError> {
+        let error = || RuleError { text: text.to_owned() };
         let loaded = text.strip_prefix("*(").and_then(|rest| rest.strip_suffix(')'));
         let plain = loaded.unwrap_or(text);
         let (base, offset) = plain.split_at(plain.find(['+', '-']).ok_or_else(error)?);
@@ -121,9 +135,9 @@ impl FromStr for Rule {
 }
 
 impl FromStr for Recovery {
-    type Err = String;
+    type Err = RuleError;
 
-    fn from_str(text: &str) -> Result<Recovery, String> {
+    fn from_str(text: &str) -> Result<Recovery, RuleError> {
         Ok(match text {
             "unchanged" => Recovery::Unchanged,
             "undefined" => Recovery::Undefined,

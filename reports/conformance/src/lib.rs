@@ -67,11 +67,11 @@ mod section;
 mod validator;
 mod vector;
 
-pub use address::Address;
+pub use address::{Address, AddressError};
 pub use cause::{Cause, causes, clause};
 pub use check::{Outcome, PATIENCE, Verdict, run, run_one};
 pub use command::Command;
-pub use frame::{Base, Frame, Recovery, Rule};
+pub use frame::{Base, Frame, Recovery, Rule, RuleError};
 pub use reader::{
     Answer, End, Found, Function, Header, Key, Lost, Memory, Opened, Reader, Request, Row, Start,
     Walked, WalkedFrame,

@@ -145,12 +145,8 @@ struct Walk<'a> {
     memory: Vec<(u64, Vec<u8>)>,
     start: &'a Start,
     frames: Vec<WalkedFrame>,
-}
-
-/// What a step leads to.
-enum Step {
-    Caller { is_call: bool },
-    End(End),
+    /// The PC of the last frame is the address to which a call returns.
+    is_called: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -160,28 +156,35 @@ impl<'a> Walk<'a> {
         let first = WalkedFrame { pc: start.pc, sp: register(abi.sp()), fp: register(abi.fp()) };
         let memory = start.memory.iter();
         let memory = memory.filter_map(|part| Some((part.address.0, section::bytes(&part.hex)?)));
-        Ok(Walk { section, abi, memory: memory.collect(), start, frames: vec![first] })
+        Ok(Walk {
+            section,
+            abi,
+            memory: memory.collect(),
+            start,
+            frames: vec![first],
+            is_called: false,
+        })
     }
 
     fn run(mut self) -> Walked {
-        let mut is_call = false;
         let end = loop {
-            match self.step(is_call) {
-                Step::Caller { is_call: next } if self.frames.len() < LONGEST => is_call = next,
-                Step::Caller { .. } => break End::Error,
-                Step::End(end) => break end,
+            match self.step() {
+                Ok(()) if self.frames.len() < LONGEST => {}
+                Ok(()) => break End::Error,
+                Err(end) => break end,
             }
         };
         Walked { frames: self.frames, end: Some(end) }
     }
 
-    fn step(&mut self, is_call: bool) -> Step {
-        let Some(last) = self.frames.last().copied() else { return Step::End(End::Error) };
-        let found = self.section.find(last.pc.0.wrapping_sub(u64::from(is_call)));
+    /// Adds the caller's frame, or returns how the walk ends.
+    fn step(&mut self) -> Result<(), End> {
+        let last = self.frames.last().copied().ok_or(End::Error)?;
+        let found = self.section.find(last.pc.0.wrapping_sub(u64::from(self.is_called)));
         let (function, row) = match found {
             Ok(Some(found)) => found,
-            Ok(None) => return Step::End(End::Uncovered),
-            Err(_) => return Step::End(End::Error),
+            Ok(None) => return Err(End::Uncovered),
+            Err(_) => return Err(End::Error),
         };
         let is_first = self.frames.len() == 1;
         let registers = |register: Register| {
@@ -196,12 +199,12 @@ impl<'a> Walk<'a> {
         };
         let caller = match row.frame.apply(self.abi, registers, |address| self.read(address)) {
             Ok(Some(caller)) => caller,
-            Ok(None) => return Step::End(End::Outermost),
-            Err(_) => return Step::End(End::Error),
+            Ok(None) => return Err(End::Outermost),
+            Err(_) => return Err(End::Error),
         };
         let before = last.sp.map_or(0, |sp| sp.0);
         if caller.sp < before || (caller.sp == before && !is_first) {
-            return Step::End(End::Error);
+            return Err(End::Error);
         }
         let bits = self.start.pointer_bits.unwrap_or(48);
         let pc = if caller.ra_signed { without_signature(caller.ra, bits) } else { caller.ra };
@@ -210,7 +213,8 @@ impl<'a> Walk<'a> {
             sp: Some(Address(caller.sp)),
             fp: caller.fp.map(Address),
         });
-        Step::Caller { is_call: !function.is_signal_frame() }
+        self.is_called = !function.is_signal_frame();
+        Ok(())
     }
 
     fn read(&self, address: u64) -> Option<u64> {

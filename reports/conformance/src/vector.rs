@@ -127,7 +127,15 @@ pub enum LoadError {
     Schema(PathBuf, u32),
 }
 
-impl std::error::Error for LoadError {}
+impl std::error::Error for LoadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            LoadError::Io(_, error) => Some(error),
+            LoadError::Json(_, error) => Some(error),
+            LoadError::Schema(..) => None,
+        }
+    }
+}
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

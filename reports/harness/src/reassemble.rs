@@ -11,6 +11,7 @@
 mod assembly;
 mod compare;
 mod directive;
+mod error;
 mod functions;
 mod labels;
 mod placed;
@@ -20,13 +21,14 @@ mod start;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 
 use sframe_oracle::cfi::{Cfi, CfiErrorKind, CfiSource};
-use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::elf::{Elf, ElfError};
 use sframe_validator::unwind::CodeAddress;
 
 pub use compare::{Comparison, Mismatch, compare};
+pub use error::{CompareError, ReassembleError};
 use functions::{Initials, Plan};
 
 /// The name of the symbol at the start of each section, without the section's number. These symbols show where the
@@ -129,9 +131,9 @@ impl<'e> Loaded<'e> {
     /// Reads the CFI.
     ///
     /// # Errors
-    /// Returns the reason if it cannot be read.
-    fn of(source: &'e CfiSource<'_, '_>) -> Result<Loaded<'e>, String> {
-        let cfis = source.load_all().map_err(|error| error.to_string())?;
+    /// See [`CfiSource::load_all`].
+    fn of(source: &'e CfiSource<'_, '_>) -> Result<Loaded<'e>, ElfError> {
+        let cfis = source.load_all()?;
         // Entries with these defects are still readable.
         let readable = |kind| {
             use CfiErrorKind as Kind;
@@ -148,31 +150,24 @@ impl<'e> Loaded<'e> {
 /// Writes the file `elf`, whose name is `name`, as assembly to `out`.
 ///
 /// # Errors
-/// The outer error: `out` cannot be written to. The inner error: SFrame is not defined for the file's machine, or its
-/// relocations cannot be read; then nothing is written.
+/// Returns an error if `out` cannot be written to; or, before anything is written, if SFrame is not defined for the
+/// file's machine, or if its relocations cannot be read.
 pub fn reassemble(
     elf: &Elf<'_>,
     name: &str,
     out: &mut dyn Write,
-) -> io::Result<Result<Outcome, String>> {
-    let Some(abi) = elf.abi() else {
-        return Ok(Err("SFrame is not defined for its machine".to_owned()));
-    };
+) -> Result<Outcome, ReassembleError> {
+    let abi = elf.abi().ok_or(ReassembleError::Machine)?;
     let source = CfiSource::of(elf);
-    let loaded = match Loaded::of(&source) {
-        Ok(loaded) => loaded,
-        Err(why) => return Ok(Err(why)),
-    };
+    let loaded = Loaded::of(&source)?;
     let initials = Initials::of(&loaded.cfis);
     let mut plan = Plan::of(elf, &loaded.cfis, &initials);
     plan.left_out.entries = loaded.unreadable;
-    // Names help people who read the assembly, and `--thorough` on the rebuilt file to find the entries of functions.
-    let symbols = SymbolTable::load(elf).unwrap_or_default();
-    assembly::write(&plan, abi, name, &symbols, elf, out)?;
-    Ok(Ok(Outcome {
+    assembly::write(&plan, elf, abi, name, out)?;
+    Ok(Outcome {
         sections: plan.sections.len() as u64,
         bytes: plan.sections.iter().map(|section| section.data.len() as u64).sum(),
         functions: plan.sections.iter().map(|section| section.functions.len() as u64).sum(),
         left_out: plan.left_out,
-    }))
+    })
 }

@@ -15,7 +15,7 @@ mod verdict;
 
 pub use case::{Case, Duty, Format, Kind};
 pub use cases::all;
-pub use reader::Reader;
+pub use reader::{Reader, ReaderError};
 pub use report::{Outcome, ReaderReport, Report};
 pub use text::Text;
 pub use verdict::{Judgement, Verdict};
@@ -164,7 +164,7 @@ impl Run<'_> {
         let outcomes = match outcomes {
             Ok(outcomes) => Ok(outcomes),
             Err(NotRun::System(error)) => return Err(error),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error),
         };
         Ok(ReaderReport { reader: self.reader.clone(), version, outcomes })
     }
@@ -186,9 +186,7 @@ impl Run<'_> {
         };
         if ran.len() == PATIENCE && ran.iter().all(hangs) {
             self.done.fetch_add(others.len() as u64, Ordering::Relaxed);
-            return Err(NotRun::Failed(format!(
-                "it did not end in time on the first {PATIENCE} sound sections, and was given up"
-            )));
+            return Err(NotRun::GivenUp(PATIENCE));
         }
         for cases in others.chunk_by(|a, b| (a.duty == Duty::Read) == (b.duty == Duty::Read)) {
             ran.extend(self.run_on(cases)?);
@@ -246,7 +244,8 @@ impl Run<'_> {
             verdict => verdict,
         };
         let verdicts: Vec<Verdict> = ran.iter().map(|(_, ran)| verdict(ran)).collect();
-        let known = |format: Option<Format>| {
+        // Whether it accepts sound sections of a version and machine.
+        let reads = |format: Option<Format>| {
             let mut sound = ran.iter().zip(&verdicts);
             sound.any(|((case, _), verdict)| {
                 case.duty == Duty::Read
@@ -262,7 +261,10 @@ impl Run<'_> {
             duty: case.duty,
             format: case.format,
             verdict: *verdict,
-            judgement: verdict::judge(*verdict, case.duty, known(case.format)),
+            judgement: match verdict {
+                Verdict::Reject if !reads(case.format) => Judgement::OutOfScope,
+                verdict => verdict::judge(*verdict, case.duty),
+            },
             end: ran.end,
             message: first_line(&ran.errors),
             printed: ran.printed,

@@ -108,7 +108,7 @@ fn a_program_that_cannot_be_started_is_an_error() {
     let error = error.expect_err("there is no such program");
     // ENOENT (errno(3)).
     assert_eq!(error.to_string(), "No such file or directory (os error 2)");
-    assert!(matches!(error, NotRun::Failed(_)) && !path.exists());
+    assert!(matches!(error, NotRun::NotStarted(_)) && !path.exists());
 }
 
 fn a_stopped_program_is_not_reported() {

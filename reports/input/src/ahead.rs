@@ -28,7 +28,7 @@ impl Tally {
     }
 }
 
-/// The same inputs in the same order, plus a tally of how many there are. A separate thread walks as far ahead as the
+/// The inputs in their order, and a tally of how many there are. A separate thread walks as far ahead as the
 /// names fit into memory; `size` returns the bytes of memory that one input takes. The walk ends when the returned
 /// iterator is dropped.
 ///

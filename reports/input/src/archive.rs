@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use sframe_record::text::path_of;
 
-use crate::members::{MemberCount, NAME};
+use crate::members::{ExceededLimit, MemberCount, NAME};
 
 /// The first bytes of a regular archive and of a thin archive.
 const MAGICS: [&[u8; 8]; 2] = [b"!<arch>\n", b"!<thin>\n"];
@@ -73,6 +73,33 @@ impl fmt::Display for Damage {
     }
 }
 
+/// Why no further member of an archive can be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArchiveError {
+    /// There is no member header at this offset.
+    NoHeader(usize),
+    /// The size of the member at this offset is not a number.
+    Size(usize),
+    /// The table of names is truncated.
+    TruncatedNames,
+}
+
+impl fmt::Display for ArchiveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArchiveError::NoHeader(place) => {
+                write!(f, "there is no member header at offset {place:#x}")
+            }
+            ArchiveError::Size(place) => {
+                write!(f, "the size of the member at {place:#x} is not a number")
+            }
+            ArchiveError::TruncatedNames => f.write_str("its table of names is truncated"),
+        }
+    }
+}
+
+impl std::error::Error for ArchiveError {}
+
 /// Whether `data` starts with the magic number of an archive.
 #[must_use]
 pub fn is_archive(data: &[u8]) -> bool {
@@ -130,12 +157,12 @@ impl<'a> Members<'a> {
 
     /// The limit that ended the iteration early, if there was one.
     #[must_use]
-    pub fn reached(&self) -> Option<String> {
+    pub fn reached(&self) -> Option<ExceededLimit> {
         self.count.reached()
     }
 
     /// The next member that is not a table.
-    fn read(&mut self) -> Result<Option<Member<'a>>, String> {
+    fn read(&mut self) -> Result<Option<Member<'a>>, ArchiveError> {
         loop {
             let Some(header) = Header::read(self.data, self.place)? else { return Ok(None) };
             let start = self.place.saturating_add(HEADER);
@@ -152,7 +179,7 @@ impl<'a> Members<'a> {
             let bytes = stored.get(taken..size);
             if is_table {
                 if is_names {
-                    self.names = bytes.ok_or("its table of names is truncated")?;
+                    self.names = bytes.ok_or(ArchiveError::TruncatedNames)?;
                 }
                 continue;
             }
@@ -216,7 +243,7 @@ impl<'a> Members<'a> {
 }
 
 impl<'a> Iterator for Members<'a> {
-    type Item = Result<Member<'a>, String>;
+    type Item = Result<Member<'a>, ArchiveError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let item = self.read().transpose()?;
@@ -239,17 +266,14 @@ struct Header<'a> {
 
 impl<'a> Header<'a> {
     /// The header at offset `place`; `None` at the end of the archive.
-    fn read(data: &'a [u8], place: usize) -> Result<Option<Header<'a>>, String> {
+    fn read(data: &'a [u8], place: usize) -> Result<Option<Header<'a>>, ArchiveError> {
         let rest = data.get(place..).unwrap_or_default();
         if rest.is_empty() {
             return Ok(None);
         }
         let header = rest.get(..HEADER).filter(|header| header.ends_with(HEADER_END));
-        let header =
-            header.ok_or_else(|| format!("there is no member header at offset {place:#x}"))?;
-        let size = header.get(SIZE).and_then(number);
-        let size =
-            size.ok_or_else(|| format!("the size of the member at {place:#x} is not a number"))?;
+        let header = header.ok_or(ArchiveError::NoHeader(place))?;
+        let size = header.get(SIZE).and_then(number).ok_or(ArchiveError::Size(place))?;
         Ok(Some(Header { name: header.get(..16).unwrap_or_default(), size }))
     }
 }

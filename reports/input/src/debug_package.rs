@@ -14,9 +14,9 @@ use rayon::prelude::*;
 use sframe_oracle::debug_file::{build_id, check};
 use sframe_validator::elf::{Elf, SHT_NOBITS};
 
-use super::package::{Content, Limits, Member, Visitor, visit};
-use super::{DebugBytes, DebugFile, Input, Selection, open_file, plain_error};
-use sframe_record::text::{printable, printable_path};
+use super::package::{Content, Limits, Member, Unpacker, Visitor};
+use super::{DebugBytes, DebugFile, DebugFileError, Input, Selection, open_file, plain_error};
+use sframe_record::text::printable;
 
 /// Where all distributions install debug files.
 const FOLDER: &[u8] = b"usr/lib/debug/";
@@ -26,7 +26,7 @@ const CFI: [&[u8]; 3] = [b".debug_frame", b".zdebug_frame", b".eh_frame"];
 /// Packages of debug files, indexed by build-id.
 #[derive(Debug)]
 pub struct DebugPackages {
-    limits: Limits,
+    unpacker: Unpacker,
     files: HashMap<Vec<u8>, Stored>,
     held: Mutex<Option<(PathBuf, Arc<Vec<u8>>)>>,
 }
@@ -54,12 +54,13 @@ impl DebugPackages {
     /// the first is used. Also returns the inputs that cannot be used.
     #[must_use]
     pub fn index(paths: &[OsString], limits: Limits) -> (DebugPackages, Vec<Input>) {
+        let unpacker = Unpacker::new(limits);
         let (mut files, mut unusable) = (HashMap::new(), Vec::new());
         for path in paths {
             let inputs: Vec<Input> =
                 Selection::new(std::slice::from_ref(path), Vec::new()).collect();
             let read = |input| match input {
-                Input::File(path) => read_through(path, &limits),
+                Input::File(path) => read_through(path, &unpacker),
                 Input::Image(_) | Input::Content(..) | Input::Special(..) => (Vec::new(), None),
                 unreadable @ Input::Unreadable(..) => (Vec::new(), Some(unreadable)),
             };
@@ -76,7 +77,7 @@ impl DebugPackages {
                 unusable.push(Input::Unreadable(path.into(), reason));
             }
         }
-        (DebugPackages { limits, files, held: Mutex::new(None) }, unusable)
+        (DebugPackages { unpacker, files, held: Mutex::new(None) }, unusable)
     }
 
     /// The build-ids of the files that have debug files here, in ascending order.
@@ -92,22 +93,21 @@ impl DebugPackages {
     /// # Errors
     /// Returns an error if the debug file with its build-id cannot be used. The message contains the path and the
     /// reason.
-    pub fn find(&self, elf: &Elf<'_>) -> Result<Option<DebugFile>, String> {
+    pub fn find(&self, elf: &Elf<'_>) -> Result<Option<DebugFile>, DebugFileError> {
         let Some(stored) = build_id(elf).and_then(|id| self.files.get(id)) else { return Ok(None) };
         let path = stored.path();
         if !stored.with_cfi {
             return Ok(Some(DebugFile { path, data: DebugBytes::WithoutCfi }));
         }
-        let unread = |why| format!("{} cannot be read: {why}", printable_path(&path));
-        let data = self.unpack(stored, &path).map_err(unread)?;
+        let data = self.unpack(stored, &path)?;
         match check(elf, &data) {
             Ok(()) => Ok(Some(DebugFile { path, data: DebugBytes::Member(data) })),
-            Err(why) => Err(format!("{} is not its debug file: {why}", printable_path(&path))),
+            Err(mismatch) => Err(DebugFileError::Mismatch(path, mismatch)),
         }
     }
 
     /// The bytes of a debug file. Threads wait for each other here, so that at most one debug file is in memory.
-    fn unpack(&self, stored: &Stored, path: &Path) -> Result<Arc<Vec<u8>>, String> {
+    fn unpack(&self, stored: &Stored, path: &Path) -> Result<Arc<Vec<u8>>, DebugFileError> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, bytes)) = &*held
             && of == path
@@ -116,20 +116,25 @@ impl DebugPackages {
         }
         // Free the previous file before reading the next.
         *held = None;
-        let file = open_file(&stored.package).map_err(|error| plain_error(&error))?;
+        let path = || path.to_owned();
+        let file =
+            open_file(&stored.package).map_err(|error| DebugFileError::Unopened(path(), error))?;
         let mut one = One { name: &stored.inside, bytes: None };
-        visit(&file, &self.limits, &mut one)?;
-        let bytes = Arc::new(one.bytes.ok_or("it is no longer in the package")?);
-        *held = Some((path.to_owned(), bytes.clone()));
+        self.unpacker
+            .visit(&file, &mut one)
+            .map_err(|error| DebugFileError::Package(path(), error))?;
+        let bytes = Arc::new(one.bytes.ok_or_else(|| DebugFileError::Gone(path()))?);
+        *held = Some((path(), bytes.clone()));
         Ok(bytes)
     }
 }
 
 /// The debug files in a package, and an error if the package could not be read completely.
-fn read_through(path: PathBuf, limits: &Limits) -> (Vec<(Vec<u8>, Stored)>, Option<Input>) {
+fn read_through(path: PathBuf, unpacker: &Unpacker) -> (Vec<(Vec<u8>, Stored)>, Option<Input>) {
     let mut all = All { package: &path, found: Vec::new(), damaged: None };
     let file = open_file(&path).map_err(|error| plain_error(&error));
-    let read = file.and_then(|file| visit(&file, limits, &mut all));
+    let read =
+        file.and_then(|file| unpacker.visit(&file, &mut all).map_err(|error| error.to_string()));
     let All { found, damaged, .. } = all;
     let failed = read.err().or(damaged).map(|why| Input::Unreadable(path, why));
     (found, failed)

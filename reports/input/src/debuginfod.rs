@@ -8,6 +8,7 @@
 mod cache;
 #[cfg(feature = "http")]
 mod client;
+mod error;
 #[cfg(feature = "http")]
 mod server;
 #[cfg(feature = "http")]
@@ -15,6 +16,7 @@ mod settings;
 
 #[cfg(feature = "http")]
 pub use client::Debuginfod;
+pub use error::{CacheObstacle, DebuginfodError, Unfit};
 
 /// Debug files from servers, which this build cannot ask.
 #[cfg(not(feature = "http"))]
@@ -27,8 +29,8 @@ impl Debuginfod {
     ///
     /// # Errors
     /// Always returns an error, which says how to get a program that can ask servers.
-    pub fn from_environment() -> Result<Debuginfod, String> {
-        Err("--debuginfod: this program was built without the feature http: build with `cargo install sframe-check --features http`, or name a folder of debug files with --debug-dir".to_owned())
+    pub fn from_environment() -> Result<Debuginfod, DebuginfodError> {
+        Err(DebuginfodError::WithoutHttp)
     }
 
     /// Servers cannot be asked.
@@ -38,7 +40,7 @@ impl Debuginfod {
     pub fn find(
         &self,
         _: &sframe_validator::elf::Elf<'_>,
-    ) -> Result<Option<crate::DebugFile>, String> {
+    ) -> Result<Option<crate::DebugFile>, DebuginfodError> {
         match *self {}
     }
 }

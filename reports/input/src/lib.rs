@@ -26,12 +26,12 @@ mod stdin;
 mod walk;
 
 pub use ahead::{Tally, ahead};
-pub use debug_file::{DebugBytes, DebugFile};
+pub use debug_file::{DebugBytes, DebugFile, DebugFileError};
 pub use debug_package::DebugPackages;
-pub use debuginfod::Debuginfod;
+pub use debuginfod::{CacheObstacle, Debuginfod, DebuginfodError, Unfit};
 pub use found::{Input, Special, plain_error};
 pub use map::{FileBytes, Stamp, has_large_holes};
-pub use members::{MemberCount, NAME};
+pub use members::{ExceededLimit, MemberCount, NAME};
 pub use open::{Opened, open, open_file};
 pub use pattern::Pattern;
 pub use read::{open_named, read_named, read_up_to};

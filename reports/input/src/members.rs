@@ -1,6 +1,8 @@
 //! Limits the number of members of an input and the memory for their names: each member is reported, and held in memory
 //! until the report is written.
 
+use std::fmt;
+
 use sframe_record::numbers::counted;
 
 /// The number of bytes of a member's name that are read: a longer path is invalid (Linux, `PATH_MAX`).
@@ -57,22 +59,60 @@ impl MemberCount {
 
     /// The limit that was exceeded, if any. No more of the input is read then.
     #[must_use]
-    pub fn reached(&self) -> Option<String> {
+    pub fn reached(&self) -> Option<ExceededLimit> {
         if self.members > self.most {
-            return Some(format!("it has more than {} members", self.most));
+            return Some(ExceededLimit::Members(self.most));
         }
-        let reason = || format!("the names in it take more than {}", size_text(self.most_names));
-        (self.names > self.most_names).then(|| with_remedy(reason(), self.remedy))
+        (self.names > self.most_names).then_some(ExceededLimit::Names(self.most_names, self.remedy))
     }
 }
 
-/// A message about a limit, with the words that say how to raise it.
-pub(crate) fn with_remedy(reason: String, remedy: &str) -> String {
-    if remedy.is_empty() { reason } else { format!("{reason} ({remedy})") }
+/// A limit that an input exceeds: its value, and how to raise it (see [`Remedies`](crate::package::Remedies)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExceededLimit {
+    /// The number of members.
+    Members(u64),
+    /// The bytes of memory that the names of members take.
+    Names(u64, &'static str),
+    /// The size in bytes of a member that has to be in memory.
+    MemberSize(u64, &'static str),
+    /// The ratio of unpacked bytes to the input's size.
+    Ratio(u64, &'static str),
+    /// The number of unpacked bytes.
+    UnpackedSize(u64, &'static str),
+    /// The number of containers around a member.
+    Depth(u32, &'static str),
 }
 
+impl fmt::Display for ExceededLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (reason, remedy) = match *self {
+            ExceededLimit::Members(most) => (format!("it has more than {most} members"), ""),
+            ExceededLimit::Names(most, remedy) => {
+                (format!("the names in it take more than {}", size_text(most)), remedy)
+            }
+            ExceededLimit::MemberSize(most, remedy) => {
+                (format!("it is larger than {}", size_text(most)), remedy)
+            }
+            ExceededLimit::Ratio(most, remedy) => {
+                (format!("it unpacks to more than {most} times its size"), remedy)
+            }
+            ExceededLimit::UnpackedSize(most, remedy) => {
+                (format!("it unpacks to more than {}", size_text(most)), remedy)
+            }
+            ExceededLimit::Depth(most, remedy) => {
+                (format!("it is inside {most} other containers"), remedy)
+            }
+        };
+        f.write_str(&reason)?;
+        if remedy.is_empty() { Ok(()) } else { write!(f, " ({remedy})") }
+    }
+}
+
+impl std::error::Error for ExceededLimit {}
+
 /// A size in MiB if it is a multiple, else in bytes.
-pub(crate) fn size_text(bytes: u64) -> String {
+fn size_text(bytes: u64) -> String {
     if bytes.is_multiple_of(1 << 20) {
         format!("{} MiB", bytes >> 20)
     } else {

@@ -8,22 +8,25 @@ mod compression;
 mod cpio;
 mod deb;
 mod digest;
+mod error;
 mod image;
 mod limits;
 mod mode;
 mod rpm;
 mod stream;
 mod tar;
+mod unpacker;
 mod waiting;
 mod zip;
 
+pub use apk::ApkMismatch;
 pub(super) use apk::is_checksum;
 pub(super) use digest::{Algorithm, Hashed};
-pub use image::visit_image;
+pub use error::{DocumentError, Error};
 pub use limits::{FREE, Limits, Remedies};
 pub(super) use tar::files as tar_files;
+pub use unpacker::Unpacker;
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::ControlFlow;
@@ -32,9 +35,10 @@ use std::sync::Arc;
 use super::archive::Members;
 use super::found::plain_error;
 use super::kind::{Compression, HEAD, Kind, Package};
-use super::members::{MemberCount, NAME, size_text, with_remedy};
+use super::members::{ExceededLimit, MemberCount, NAME};
 use super::{FileBytes, Special, Stamp, has_large_holes};
 use apk::Apk;
+use error::ReadBefore;
 use limits::{Meter, Metered};
 use stream::{fill, hold};
 use waiting::Waiting;
@@ -43,13 +47,6 @@ use waiting::Waiting;
 const BUFFER: usize = 1 << 17;
 /// The maximum size of a header in bytes, so that a size stated in a package cannot exhaust memory.
 const HEADERS: u64 = 1 << 20;
-
-/// How many bytes of memory a thread keeps for the next package.
-const KEPT: usize = 1 << 24;
-
-thread_local! {
-    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
 
 /// A file in a package.
 #[derive(Debug)]
@@ -101,69 +98,71 @@ impl<F: FnMut(Member<'_>)> Visitor for F {
     }
 }
 
-/// Whether bytes are those of a package or another container, which [`visit`] reads.
+/// Whether bytes are those of a package or another container, which [`Unpacker::visit`] reads.
 #[must_use]
 pub fn is_package(data: &[u8]) -> bool {
     matches!(Kind::of(data.get(..HEAD).unwrap_or(data)), Kind::Package(_))
 }
 
-/// Hands every file in `file` to `visitor`, in stored order, without folders. Damaged members are reported as
-/// [`Content::Unreadable`]; the members after them still follow if they can be read.
-///
-/// # Errors
-/// Returns the reason if reading ended early: a limit, or an error of the system.
-pub fn visit(file: &File, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), String> {
-    let metadata = file.metadata().map_err(|error| plain_error(&error))?;
-    if has_large_holes(&metadata) {
-        return Err("it has holes of more than 1 GiB".to_owned());
+impl Unpacker {
+    /// Hands every file in `file` to `visitor`, in stored order, without folders. Damaged members are reported as
+    /// [`Content::Unreadable`]; the members after them still follow if they can be read.
+    ///
+    /// # Errors
+    /// Returns an error if reading ended early: because of a limit, or an error of the system.
+    pub fn visit(&self, file: &File, visitor: &mut dyn Visitor) -> Result<(), Error> {
+        let metadata = file.metadata()?;
+        if has_large_holes(&metadata) {
+            return Err(Error::Holes);
+        }
+        let read = Visit::run(self, metadata.len(), visitor, |visit| visit.input(file));
+        // If the file changed, that explains any other error.
+        Stamp::of(&metadata).holds(file).map_err(Error::Io).and(read)
     }
-    let read = Visit::run(limits, metadata.len(), visitor, |visit| visit.input(file));
-    // If the file changed, that explains any other error.
-    Stamp::of(&metadata).holds(file).map_err(|error| plain_error(&error)).and(read)
-}
 
-/// Hands every file in a stream of about `size` bytes to `visitor`, in stored order, and reads the stream to its end.
-/// Returns its length in bytes and its hash in hexadecimal digits.
-///
-/// # Errors
-/// Returns the reason if reading ended early.
-pub(super) fn visit_stream(
-    stream: impl Read,
-    size: u64,
-    algorithm: Algorithm,
-    limits: &Limits,
-    visitor: &mut dyn Visitor,
-) -> Result<(u64, String), String> {
-    let mut stream = Hashed::new(stream, algorithm);
-    let place = Place::default();
-    Visit::run(limits, size, visitor, |visit| visit.content(&place, &mut stream))?;
-    stream.finish().map_err(|error| plain_error(&error))
-}
-
-/// Hands every file in an apk package of version 2 to `visitor`, like [`visit_stream`]. Returns its length in bytes, and
-/// the reason if it differs from the checksum in the form of Alpine's index.
-///
-/// # Errors
-/// Returns the reason if reading ended early.
-pub(super) fn visit_apk(
-    mut stream: impl BufRead,
-    size: u64,
-    checksum: &str,
-    limits: &Limits,
-    visitor: &mut dyn Visitor,
-) -> Result<(u64, Result<(), String>), String> {
-    let place = Place::default();
-    let head = stream.fill_buf().map_err(|error| plain_error(&error))?;
-    if Compression::of(head) != Some(Compression::Gzip) {
-        Visit::run(limits, size, visitor, |visit| visit.content(&place, &mut stream))?;
-        return Err("it is not an apk package of version 2".to_owned());
+    /// Hands every file in a stream of about `size` bytes to `visitor`, in stored order, and reads the stream to its end.
+    /// Returns its length in bytes and its hash in hexadecimal digits.
+    ///
+    /// # Errors
+    /// Returns an error if reading ended early.
+    pub(super) fn visit_stream(
+        &self,
+        stream: impl Read,
+        size: u64,
+        algorithm: Algorithm,
+        visitor: &mut dyn Visitor,
+    ) -> Result<(u64, String), Error> {
+        let mut stream = Hashed::new(stream, algorithm);
+        let place = Place::default();
+        Visit::run(self, size, visitor, |visit| visit.content(&place, &mut stream))?;
+        Ok(stream.finish()?)
     }
-    let mut apk = Apk::new(stream);
-    Visit::run(limits, size, visitor, |visit| {
-        let mut tar = Metered::new(&mut apk, Compression::Gzip.name(), visit.meter);
-        visit.container(&place, |visit, inside| Ok(visit.content(inside, &mut tar)?))
-    })?;
-    apk.finish(checksum).map_err(|error| plain_error(&error))
+
+    /// Hands every file in an apk package of version 2 to `visitor`, like [`visit_stream`](Unpacker::visit_stream).
+    /// Returns its length in bytes, and how it differs from the checksum in the form of Alpine's index.
+    ///
+    /// # Errors
+    /// Returns an error if reading ended early.
+    pub(super) fn visit_apk(
+        &self,
+        mut stream: impl BufRead,
+        size: u64,
+        checksum: &str,
+        visitor: &mut dyn Visitor,
+    ) -> Result<(u64, Result<(), ApkMismatch>), Error> {
+        let place = Place::default();
+        let head = stream.fill_buf()?;
+        if Compression::of(head) != Some(Compression::Gzip) {
+            Visit::run(self, size, visitor, |visit| visit.content(&place, &mut stream))?;
+            return Err(Error::NotApk2);
+        }
+        let mut apk = Apk::new(stream);
+        Visit::run(self, size, visitor, |visit| {
+            let mut tar = Metered::new(&mut apk, Compression::Gzip.name(), visit.meter);
+            visit.container(&place, |visit, inside| Ok(visit.content(inside, &mut tar)?))
+        })?;
+        Ok(apk.finish(checksum)?)
+    }
 }
 
 /// Hands `stream` to `read`, decompressed if it is compressed. `read` must limit how much it takes.
@@ -176,13 +175,30 @@ pub(super) fn unpacked(
 }
 
 /// The reason why the rest of the input is not read.
-struct Stop(String);
+enum Stop {
+    /// The visitor asked for it.
+    Enough,
+    /// An error, for instance because a limit for the whole input was exceeded.
+    Error(Error),
+}
+
+impl From<ExceededLimit> for Stop {
+    fn from(limit: ExceededLimit) -> Stop {
+        Stop::Error(Error::Limit(limit))
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Error(Error::Io(error))
+    }
+}
 
 /// The reason why a container is not read to its end.
 enum Failure {
     /// The container is damaged; the one around it may not be.
     Damaged(String),
-    /// A limit for the whole input was exceeded.
+    /// The rest of the input is not read either.
     Stop(Stop),
 }
 
@@ -242,17 +258,18 @@ struct Visit<'v> {
 impl<'v> Visit<'v> {
     /// Creates a visit for an input of `size` bytes and runs `walk` on it.
     fn run(
-        limits: &'v Limits,
+        unpacker: &'v Unpacker,
         size: u64,
         visitor: &'v mut dyn Visitor,
         walk: impl FnOnce(&mut Visit<'_>) -> Result<(), Stop>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Error> {
+        let limits = unpacker.limits();
         let meter = Meter::new(limits, size);
         let mut visit = Visit {
             limits,
             meter: &meter,
             count: limits.member_count(),
-            room: ROOM.take(),
+            room: unpacker.buffer(),
             package: None,
             waiting: Waiting::default(),
             visitor,
@@ -262,11 +279,9 @@ impl<'v> Visit<'v> {
         let result = walk(&mut visit);
         visit.release();
         let Visit { count, enough, room, .. } = visit;
-        if room.len() <= KEPT {
-            ROOM.set(room);
-        }
+        unpacker.keep(room);
         match result {
-            Err(Stop(reason)) if !enough => Err(after(count.members(), &reason)),
+            Err(Stop::Error(error)) if !enough => Err(error.after(count.members())),
             _ => Ok(()),
         }
     }
@@ -275,18 +290,17 @@ impl<'v> Visit<'v> {
 impl Visit<'_> {
     /// Visits the input itself.
     fn input(&mut self, file: &File) -> Result<(), Stop> {
-        let system = |error: io::Error| Stop(plain_error(&error));
         let place = Place::default();
         let mut reader = BufReader::with_capacity(BUFFER, file);
-        let head = reader.fill_buf().map_err(system)?;
+        let head = reader.fill_buf()?;
         if Kind::of(head.get(..HEAD).unwrap_or(head)) != Kind::Package(Package::Zip) {
             return self.content(&place, &mut reader);
         }
         // A zip file has its table at the end and may have its members anywhere, so the file is mapped instead of
         // streamed.
-        let bytes = file.try_clone().and_then(FileBytes::of).map_err(system)?;
+        let bytes = file.try_clone().and_then(FileBytes::of)?;
         self.container(&place, |visit, inside| zip::visit(visit, inside, Cursor::new(&*bytes)))?;
-        bytes.intact().map_err(system)
+        Ok(bytes.intact()?)
     }
 
     /// Visits the file at `place`, whose content is all of `stream`.
@@ -337,8 +351,7 @@ impl Visit<'_> {
         if bytes.len() as u64 > most {
             let remedies = self.limits.remedies;
             let remedy = if most == free { remedies.held } else { remedies.member_size };
-            let reason = format!("it is larger than {}", size_text(most));
-            return self.damaged(place, with_remedy(reason, remedy));
+            return self.damaged(place, ExceededLimit::MemberSize(most, remedy).to_string());
         }
         match kind {
             Kind::Elf => self.report(place, Content::Elf(bytes)),
@@ -386,8 +399,8 @@ impl Visit<'_> {
     ) -> Result<(), Stop> {
         let depth = self.limits.depth;
         if place.depth >= depth {
-            let reason = format!("it is inside {depth} other containers");
-            return self.damaged(place, with_remedy(reason, self.limits.remedies.depth));
+            let limit = ExceededLimit::Depth(depth, self.limits.remedies.depth);
+            return self.damaged(place, limit.to_string());
         }
         let before = self.count.members();
         let outer = self.package.clone();
@@ -397,15 +410,16 @@ impl Visit<'_> {
             Ok(()) => Ok(()),
             Err(Failure::Stop(stop)) => Err(stop),
             Err(Failure::Damaged(reason)) => {
-                self.damaged(place, after(self.count.members() - before, &reason))
+                let read_before = ReadBefore(self.count.members() - before);
+                self.damaged(place, format!("{reason}{read_before}"))
             }
         }
     }
 
     /// Reports that the file at `place` could not be read. Returns an error if that was because of a limit.
     fn damaged(&mut self, place: &Place, reason: String) -> Result<(), Stop> {
-        if let Some(reason) = self.meter.reached() {
-            return Err(Stop(reason.to_owned()));
+        if let Some(limit) = self.meter.reached() {
+            return Err(limit.into());
         }
         self.report(place, Content::Unreadable(reason));
         Ok(())
@@ -414,11 +428,11 @@ impl Visit<'_> {
     /// The place of the next member of a container, which is added to the count.
     fn member(&mut self, place: &Place, name: &[u8]) -> Result<Place, Stop> {
         if self.enough {
-            return Err(Stop(String::new()));
+            return Err(Stop::Enough);
         }
         let place = place.member(name.get(..NAME).unwrap_or(name));
         self.count.add(place.name.as_ref().map_or(0, Vec::len));
-        self.count.reached().map_or(Ok(place), |reason| Err(Stop(reason)))
+        self.count.reached().map_or(Ok(place), |limit| Err(limit.into()))
     }
 
     /// Reports a static library, whose members are counted too.
@@ -428,7 +442,7 @@ impl Visit<'_> {
         let members = Members::of(bytes, &mut self.count, name.map_or(0, <[u8]>::len));
         let content = Content::Archive(members);
         self.enough |= self.visitor.found(Member { name, content, package }).is_break();
-        self.count.reached().map_or(Ok(()), |reason| Err(Stop(reason)))
+        self.count.reached().map_or(Ok(()), |limit| Err(limit.into()))
     }
 
     fn hand_over(&mut self, place: &Place, content: Content<'_>) {
@@ -442,15 +456,6 @@ impl Visit<'_> {
             self.package = Some(Arc::new(package));
         }
         self.release();
-    }
-}
-
-/// Adds to `reason` how many members were read before the error.
-fn after(members: u64, reason: &str) -> String {
-    match members {
-        0 => reason.to_owned(),
-        1 => format!("{reason}; read up to there: 1 member"),
-        _ => format!("{reason}; read up to there: {members} members"),
     }
 }
 

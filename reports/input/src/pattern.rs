@@ -96,6 +96,41 @@ impl fmt::Display for PatternError {
 
 impl std::error::Error for PatternError {}
 
+/// A text that is no pattern, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidPattern {
+    /// The text, or its beginning.
+    start: String,
+    error: PatternError,
+}
+
+impl InvalidPattern {
+    /// The error for a text, of which the message has the beginning.
+    #[must_use]
+    pub fn new(text: &str, error: PatternError) -> InvalidPattern {
+        /// How many characters of a pattern a message has.
+        const SHOWN: usize = 60;
+        let mut rest = text.chars();
+        let mut start: String = rest.by_ref().take(SHOWN).collect();
+        if rest.next().is_some() {
+            start.push('…');
+        }
+        InvalidPattern { start, error }
+    }
+}
+
+impl fmt::Display for InvalidPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\": {}", printable(&self.start), self.error)
+    }
+}
+
+impl std::error::Error for InvalidPattern {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
 impl Pattern {
     /// Compiles a pattern: `*` and `?` match any characters or one, `[a-z]` one of a set, `{a,b}` one of several patterns.
     ///
@@ -135,11 +170,11 @@ impl Pattern {
     ///
     /// # Errors
     /// Returns an error if one is no pattern, which is named, or if there are more than 1,000 patterns or 64 KiB.
-    pub fn all(texts: &[String], wildcards: Wildcards) -> Result<Vec<Pattern>, String> {
+    pub fn all(texts: &[String], wildcards: Wildcards) -> Result<Vec<Pattern>, InvalidPattern> {
         let mut room = PatternRoom::default();
         let pattern = |text: &String| {
             let made = room.take(text).and_then(|()| Pattern::new(text, wildcards));
-            made.map_err(|error| quoted(text, &error))
+            made.map_err(|error| InvalidPattern::new(text, error))
         };
         texts.iter().map(pattern).collect()
     }
@@ -155,19 +190,6 @@ impl Pattern {
     pub fn is_match(&self, path: impl AsRef<Path>) -> bool {
         self.expression.is_match(path.as_ref().as_os_str().as_bytes())
     }
-}
-
-/// A message about a pattern: its beginning and the error.
-#[must_use]
-pub fn quoted(pattern: &str, error: &PatternError) -> String {
-    /// How many characters of a pattern a message has.
-    const SHOWN: usize = 60;
-    let mut rest = pattern.chars();
-    let mut start: String = rest.by_ref().take(SHOWN).collect();
-    if rest.next().is_some() {
-        start.push('…');
-    }
-    format!("\"{}\": {error}", printable(start))
 }
 
 /// What the patterns of a configuration or a command line may have together.

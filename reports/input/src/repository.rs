@@ -10,6 +10,8 @@ mod arch;
 mod base;
 mod checksum;
 mod debian;
+mod error;
+mod index_kind;
 mod layout;
 mod listing;
 mod offer;
@@ -22,6 +24,7 @@ mod url;
 #[cfg(feature = "http")]
 mod web;
 
+pub use error::{ListedError, OpenError};
 #[cfg(feature = "http")]
 pub(crate) use url::without_credentials;
 
@@ -31,14 +34,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use sframe_record::numbers::{counted, grouped};
-
-use super::package::{Limits, Visitor, visit_apk, visit_stream};
+use super::package::{Unpacker, Visitor};
 use super::pattern::Pattern;
-use super::plain_error;
 use base::Base;
 use checksum::Checksum;
-use layout::{Index, Kind};
+use index_kind::Kind;
+use layout::Index;
 use listing::Listing;
 use problems::Problem;
 use unpacked::Room;
@@ -114,7 +115,7 @@ impl Repository {
     ///
     /// # Errors
     /// Returns the reason if `location` cannot be a repository.
-    pub fn new(location: &OsStr) -> Result<Repository, String> {
+    pub fn new(location: &OsStr) -> Result<Repository, OpenError> {
         let (folder, name) = base::split(location);
         let is_database = arch::stem(name).is_some() && !Path::new(location).is_dir();
         let (location, index) =
@@ -141,7 +142,7 @@ fn list(base: &Arc<Base>, named: Option<&str>, wanted: &Wanted, entries: &SyncSe
     let indexes = match layout::find(base, named, wanted) {
         Ok(indexes) => indexes,
         Err(why) => {
-            let _ = entries.send(Entry::Unreadable(base.address(""), why));
+            let _ = entries.send(Entry::Unreadable(base.address(""), why.to_string()));
             return;
         }
     };
@@ -178,25 +179,24 @@ impl Listed {
     /// Hands every file in the package to `visitor`, in stored order.
     ///
     /// # Errors
-    /// Returns the reason if reading ended early, or if the bytes differ from those that the index lists.
-    pub fn visit(&self, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), String> {
-        let stream = self.base.open(&self.path).map_err(|error| plain_error(&error))?;
+    /// Returns an error if reading ended early, or if the bytes differ from those that the index lists.
+    pub fn visit(&self, unpacker: &Unpacker, visitor: &mut dyn Visitor) -> Result<(), ListedError> {
+        let stream = self.base.open(&self.path).map_err(ListedError::Open)?;
         // Reading one more byte reveals a file that is too large.
         let stream = BufReader::with_capacity(BUFFER, stream.take(self.size.saturating_add(1)));
         let (size, verdict) = match &self.checksum {
-            Checksum::Control(checksum) => visit_apk(stream, self.size, checksum, limits, visitor)?,
+            Checksum::Control(checksum) => {
+                let (size, verdict) = unpacker.visit_apk(stream, self.size, checksum, visitor)?;
+                (size, verdict.map_err(ListedError::Apk))
+            }
             Checksum::Whole(algorithm, listed) => {
-                let (size, hash) = visit_stream(stream, self.size, *algorithm, limits, visitor)?;
-                let name = algorithm.name();
-                let differs = || format!("its {name} differs from the one in its index");
-                (size, if hash == *listed { Ok(()) } else { Err(differs()) })
+                let (size, hash) = unpacker.visit_stream(stream, self.size, *algorithm, visitor)?;
+                let differs = Err(ListedError::Hash(algorithm.name()));
+                (size, if hash == *listed { Ok(()) } else { differs })
             }
         };
         if size != self.size {
-            let most = if size > self.size { "more than " } else { "" };
-            let found = counted(size.min(self.size), "byte");
-            let listed = grouped(self.size);
-            return Err(format!("it has {most}{found}, but its index states {listed}"));
+            return Err(ListedError::Size { found: size, listed: self.size });
         }
         verdict
     }

@@ -74,7 +74,7 @@ impl Selection {
                         self.walk = Some(walk);
                         None
                     }
-                    Err(error) => Some(Input::Unreadable(path, error)),
+                    Err(error) => Some(Input::Unreadable(path, error.to_string())),
                 }
             }
             Err(error) => Some(Input::Unreadable(path, plain_error(&error))),

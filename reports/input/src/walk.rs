@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -9,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::found::{Input, Special, classify, plain_error};
-use super::pattern::{Pattern, Wildcards};
+use super::pattern::{Pattern, PatternError, Wildcards};
 
 /// An iterator over files in the byte order of their paths, folder by folder.
 ///
@@ -62,9 +63,9 @@ struct Pending {
 }
 
 impl Pending {
-    /// The start of a walk.
-    const fn start(path: PathBuf, included: bool) -> Pending {
-        Pending { path, kind: None, depth: 0, included }
+    /// The start of a walk, which is not included itself.
+    const fn start(path: PathBuf) -> Pending {
+        Pending { path, kind: None, depth: 0, included: false }
     }
 
     fn kind(&self) -> io::Result<FileType> {
@@ -85,19 +86,36 @@ struct Filter {
     matched: bool,
 }
 
+/// Why a name of no file leads nowhere.
+#[derive(Debug)]
+pub(super) enum NoWalk {
+    /// It cannot be a pattern, because it is not UTF-8.
+    NotText,
+    /// It is no pattern.
+    NoPattern(PatternError),
+}
+
+impl fmt::Display for NoWalk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoWalk::NotText => f.write_str("no such file; a pattern must be valid UTF-8"),
+            NoWalk::NoPattern(error) => write!(f, "no such file, and no pattern: {error}"),
+        }
+    }
+}
+
 impl Walk {
     /// Walks everything in a folder.
     pub(super) fn tree(root: PathBuf, links: Links) -> Walk {
         let roots = fs::canonicalize(&root).into_iter().collect();
-        let pending = vec![Pending::start(root, true)];
+        let pending = vec![Pending { included: true, ..Pending::start(root) }];
         Walk { pending, filter: None, roots, seen: HashSet::new(), links }
     }
 
     /// Walks everything that matches a pattern: `*` and `?` match within a name, `**` matches any number of folders.
-    pub(super) fn pattern(pattern: &OsStr, links: Links) -> Result<Walk, String> {
-        let text = pattern.to_str().ok_or("no such file; a pattern must be valid UTF-8")?;
-        let matcher = Pattern::new(text, Wildcards::WithinNames)
-            .map_err(|error| format!("no such file, and no pattern: {error}"))?;
+    pub(super) fn pattern(pattern: &OsStr, links: Links) -> Result<Walk, NoWalk> {
+        let text = pattern.to_str().ok_or(NoWalk::NotText)?;
+        let matcher = Pattern::new(text, Wildcards::WithinNames).map_err(NoWalk::NoPattern)?;
         let pattern = PathBuf::from(pattern);
         let literal = |part: &Component<'_>| !is_pattern(part.as_os_str());
         let base: PathBuf = pattern.components().take_while(literal).collect();
@@ -105,7 +123,7 @@ impl Walk {
         let unbounded = below.iter().any(|part| part.as_os_str() == "**");
         let depth = if unbounded { usize::MAX } else { below.len() };
         let roots = fs::canonicalize(here(&base)).into_iter().collect();
-        let pending = vec![Pending::start(base, false)];
+        let pending = vec![Pending::start(base)];
         let filter = Some(Filter { matcher, pattern, depth, matched: false });
         Ok(Walk { pending, filter, roots, seen: HashSet::new(), links })
     }
@@ -127,7 +145,9 @@ impl Walk {
         if kind.is_dir() || kind.is_symlink() {
             return self.enter(entry);
         }
-        self.admit(entry, kind, false)
+        let resolved = (entry.included && self.filter.is_some())
+            .then(|| fs::canonicalize(&entry.path).unwrap_or_else(|_| entry.path.clone()));
+        self.admit(entry, kind, resolved)
     }
 
     fn matches(&mut self, path: &Path) -> bool {
@@ -156,18 +176,22 @@ impl Walk {
             self.roots.push(target);
             return self.enter(entry);
         }
-        self.admit(entry, kind, true)
+        self.admit(entry, kind, Some(target))
     }
 
-    fn admit(&mut self, entry: Pending, kind: FileType, linked: bool) -> Option<Input> {
+    /// The input at an entry, if it is included. One that leads to another path, or may be met again, is given with its
+    /// resolved path, and is an input only once.
+    fn admit(
+        &mut self,
+        entry: Pending,
+        kind: FileType,
+        resolved: Option<PathBuf>,
+    ) -> Option<Input> {
         if !entry.included {
             return None;
         }
-        if linked || self.filter.is_some() {
-            let target = fs::canonicalize(&entry.path).unwrap_or_else(|_| entry.path.clone());
-            if !self.seen.insert(target) {
-                return Some(Input::Special(entry.path, Special::Link));
-            }
+        if resolved.is_some_and(|resolved| !self.seen.insert(resolved)) {
+            return Some(Input::Special(entry.path, Special::Link));
         }
         Some(classify(entry.path, kind))
     }

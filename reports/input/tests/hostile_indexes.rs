@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sframe_corpus::folder;
-use sframe_input::package::{Limits, Member};
+use sframe_input::package::{Limits, Member, Unpacker};
 use sframe_input::repository::{Entry, Repository, Wanted};
 
 /// Panics in any thread: a repository is read in another thread than the test's.
@@ -43,7 +43,8 @@ fn read(folder: &Path) -> (usize, usize) {
             Entry::Package(listed) => {
                 packages += 1;
                 assert!(listed.address().starts_with(folder));
-                let read = listed.visit(&Limits::default(), &mut |_: Member<'_>| {});
+                let unpacker = Unpacker::new(Limits::default());
+                let read = listed.visit(&unpacker, &mut |_: Member<'_>| {});
                 reasons += usize::from(read.is_err());
             }
             Entry::Unreadable(path, why) => {

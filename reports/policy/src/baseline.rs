@@ -4,6 +4,7 @@ mod names;
 mod read;
 
 use std::collections::{BTreeMap, btree_map};
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -37,6 +38,40 @@ pub struct Baseline {
     root: Root,
     /// The way from the folder of its file to that folder.
     to_root: String,
+}
+
+/// Why a file cannot be used as a baseline.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BaselineError {
+    /// It cannot be read, or is longer than the limit, or a text of it is.
+    Io(io::Error),
+    /// It is no baseline.
+    Json(serde_json::Error),
+    /// Its format is not one that this program reads.
+    Format(u32),
+}
+
+impl fmt::Display for BaselineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BaselineError::Io(error) => error.fmt(f),
+            BaselineError::Json(error) => write!(f, "it is no baseline: {error}"),
+            BaselineError::Format(version) => {
+                write!(f, "its format is {version}, and this program reads {AS_TYPED} and {FORMAT}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BaselineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BaselineError::Io(error) => Some(error),
+            BaselineError::Json(error) => Some(error),
+            BaselineError::Format(_) => None,
+        }
+    }
 }
 
 /// Findings with one identity.
@@ -175,18 +210,14 @@ impl Baseline {
     /// Reads a file.
     ///
     /// # Errors
-    /// Returns a message if it cannot be read or is no baseline, or if it has more than 1,000,000 findings, 1 GiB, a text
+    /// Returns an error if it cannot be read or is no baseline, or if it has more than 1,000,000 findings, 1 GiB, a text
     /// of more than 1 MiB, or more than 256 MiB of different names.
-    pub fn read(stream: impl Read) -> Result<Baseline, String> {
+    pub fn read(stream: impl Read) -> Result<Baseline, BaselineError> {
         let document = read::document(stream, MOST)?;
         let root = match document.format {
             AS_TYPED => Root::default(),
             FORMAT => Root::of(Path::new("/"), Path::new("/")),
-            version => {
-                return Err(format!(
-                    "its format is {version}, and this program reads {AS_TYPED} and {FORMAT}"
-                ));
-            }
+            version => return Err(BaselineError::Format(version)),
         };
         let Document { root: to_root, entries, .. } = document;
         let entries = Arc::new(entries);

@@ -1,19 +1,19 @@
 //! `sframe-check.toml`.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use sframe_input::pattern::{Pattern, PatternRoom, Wildcards, quoted};
-use sframe_input::{open_file, plain_error, read_named, read_up_to};
+use sframe_input::pattern::{InvalidPattern, Pattern, PatternRoom, Wildcards};
+use sframe_input::{open_file, read_named, read_up_to};
 use sframe_record::text::printable_path;
 use toml::Spanned;
 use toml::value::Date;
 
-use crate::pattern::{NoSuchRule, RulePattern};
+use crate::config_error::{ConfigDefect, ConfigError};
+use crate::pattern::RulePattern;
 use crate::policy::{Known, Policy};
 use crate::suppression::Suppression;
 
@@ -21,21 +21,6 @@ use crate::suppression::Suppression;
 const NAME: &str = "sframe-check.toml";
 /// The maximum size in bytes.
 const MOST: u64 = 1 << 20;
-
-/// Why a configuration cannot be used: the file, the line if one is to blame, and what is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError {
-    place: String,
-    message: String,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.message)
-    }
-}
-
-impl std::error::Error for ConfigError {}
 
 /// The nearest `sframe-check.toml`, in `folder` or above it: whatever has that name, whether or not it is a file.
 ///
@@ -46,7 +31,7 @@ pub fn find(folder: &Path) -> Result<Option<PathBuf>, ConfigError> {
         match fs::symlink_metadata(&path) {
             Ok(_) => return Ok(Some(path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(unusable(&path, &error)),
+            Err(error) => return Err(about(&path, ConfigDefect::Unasked(error))),
         }
     }
     Ok(None)
@@ -58,7 +43,7 @@ pub fn find(folder: &Path) -> Result<Option<PathBuf>, ConfigError> {
 /// Returns an error if it cannot be read, is larger than 1 MiB, or is no valid configuration.
 pub fn read_found(path: &Path) -> Result<Policy, ConfigError> {
     let bytes = open_file(path).and_then(|file| read_up_to(file, MOST));
-    parse_bytes(path, bytes.map_err(|error| unusable(path, &error))?)
+    parse_bytes(path, bytes.map_err(|error| about(path, ConfigDefect::Unasked(error)))?)
 }
 
 /// Reads a configuration that the user has named, which may be a pipe.
@@ -66,26 +51,19 @@ pub fn read_found(path: &Path) -> Result<Policy, ConfigError> {
 /// # Errors
 /// Returns an error if it cannot be read, is larger than 1 MiB, or is no valid configuration.
 pub fn read(path: &Path) -> Result<Policy, ConfigError> {
-    let failed = |error| ConfigError { place: printable_path(path), message: plain_error(&error) };
-    parse_bytes(path, read_named(path, MOST).map_err(failed)?)
+    let bytes = read_named(path, MOST).map_err(|error| about(path, ConfigDefect::Io(error)))?;
+    parse_bytes(path, bytes)
 }
 
-/// A configuration that nobody has named cannot be used.
-fn unusable(path: &Path, error: &io::Error) -> ConfigError {
-    let why = plain_error(error);
-    let message =
-        format!("the configuration cannot be read: {why} (--no-config checks without it)");
-    ConfigError { place: printable_path(path), message }
+/// An error about the whole file.
+fn about(path: &Path, defect: ConfigDefect) -> ConfigError {
+    ConfigError { place: printable_path(path), defect }
 }
 
 fn parse_bytes(path: &Path, bytes: Vec<u8>) -> Result<Policy, ConfigError> {
-    let place = printable_path(path);
     match String::from_utf8(bytes) {
-        Ok(text) => parse(&place, &text),
-        Err(_) => {
-            let message = "it is no configuration: it is not text".to_owned();
-            Err(ConfigError { place, message })
-        }
+        Ok(text) => parse(&printable_path(path), &text),
+        Err(_) => Err(about(path, ConfigDefect::NotText)),
     }
 }
 
@@ -118,20 +96,22 @@ struct Suppress {
 
 /// Parses the text of the file called `name`.
 fn parse(name: &str, text: &str) -> Result<Policy, ConfigError> {
-    let at = |span: std::ops::Range<usize>, message: String| {
+    let place = |span: std::ops::Range<usize>| {
         let before = text.get(..span.start).unwrap_or(text);
         let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-        ConfigError { place: format!("{name}:{line}"), message }
+        format!("{name}:{line}")
     };
-    let config: Config = toml::from_str(text)
-        .map_err(|error| at(error.span().unwrap_or(0..0), error.message().to_owned()))?;
+    let at = |span, defect| ConfigError { place: place(span), defect };
+    let config: Config = toml::from_str(text).map_err(|error| {
+        at(error.span().unwrap_or(0..0), ConfigDefect::Syntax(error.message().to_owned()))
+    })?;
     let mut policy = Policy::default();
     if let Some(known) = config.known {
         policy.known(match known.get_ref().as_str() {
             "deny" => Known::Deny,
             "warn" => Known::Warn,
             "allow" => Known::Allow,
-            other => return Err(at(known.span(), not_a_level(other))),
+            other => return Err(at(known.span(), ConfigDefect::Level(other.to_owned()))),
         });
     }
     let mut room = PatternRoom::default();
@@ -140,50 +120,44 @@ fn parse(name: &str, text: &str) -> Result<Policy, ConfigError> {
     levels.sort_by_key(|(pattern, _)| pattern.span().start);
     for (pattern, level) in levels {
         let selects = rules(pattern.get_ref(), &mut room);
-        let selects = selects.map_err(|message| at(pattern.span(), message))?;
+        let selects = selects.map_err(|defect| at(pattern.span(), defect))?;
         match level.get_ref().as_str() {
             "allow" => policy.allow(selects),
             "warn" => policy.warn(selects),
             "deny" => policy.deny(selects),
-            other => return Err(at(level.span(), not_a_level(other))),
+            other => return Err(at(level.span(), ConfigDefect::Level(other.to_owned()))),
         }
     }
     for suppress in config.suppress {
         let span = suppress.span();
-        let place = at(span.clone(), String::new()).place;
-        let suppression = suppression(suppress.into_inner(), place, &mut room);
-        policy.suppress(suppression.map_err(|message| at(span, message))?);
+        let suppression = suppression(suppress.into_inner(), place(span.clone()), &mut room);
+        policy.suppress(suppression.map_err(|defect| at(span, defect))?);
     }
     Ok(policy)
-}
-
-fn not_a_level(text: &str) -> String {
-    format!("\"{text}\" is no level: allowed are \"allow\", \"warn\" and \"deny\"")
 }
 
 fn suppression(
     suppress: Suppress,
     place: String,
     room: &mut PatternRoom,
-) -> Result<Suppression, String> {
+) -> Result<Suppression, ConfigDefect> {
     let Suppress { reason, rule, known, path, section, function, build_id, expires } = suppress;
     if reason.trim().is_empty() {
-        return Err("a suppression needs a reason".to_owned());
+        return Err(ConfigDefect::NoReason);
     }
     if let (Some(_), Some(_)) = (&rule, &known) {
-        return Err("a suppression is by `rule` or by `known`, not by both".to_owned());
+        return Err(ConfigDefect::RuleAndKnown);
     }
     if let Some(known) = known.as_deref().filter(|known| sframe_defects::find(known).is_none()) {
-        return Err(format!("\"{known}\" is no known defect: `explain --list-known` lists them"));
+        return Err(ConfigDefect::Known(known.to_owned()));
     }
     let rule = rule.or(known).map(|text| rules(&text, room)).transpose()?;
     let is_any = path.is_none() && section.is_none() && function.is_none() && build_id.is_none();
     if is_any && rule.is_none() {
-        let needed = "`rule`, `known`, `path`, `section`, `function` or `build-id`";
-        return Err(format!("a suppression needs at least one of {needed}"));
+        return Err(ConfigDefect::NoSelection);
     }
     if build_id.as_deref().is_some_and(|id| id.len() < 8) {
-        return Err("`build-id` needs at least the first 8 digits".to_owned());
+        return Err(ConfigDefect::ShortBuildId);
     }
     Ok(Suppression {
         reason,
@@ -198,28 +172,27 @@ fn suppression(
 }
 
 /// A pattern that selects rules.
-fn rules(text: &str, room: &mut PatternRoom) -> Result<RulePattern, String> {
-    room.take(text).map_err(|error| quoted(text, &error))?;
-    text.parse().map_err(|error: NoSuchRule| error.to_string())
+fn rules(text: &str, room: &mut PatternRoom) -> Result<RulePattern, ConfigDefect> {
+    room.take(text).map_err(|error| InvalidPattern::new(text, error))?;
+    Ok(text.parse()?)
 }
 
 /// A pattern of paths or names; with a slash, wildcards match within names.
-fn glob(text: Option<String>, room: &mut PatternRoom) -> Result<Option<Pattern>, String> {
+fn glob(text: Option<String>, room: &mut PatternRoom) -> Result<Option<Pattern>, InvalidPattern> {
     let Some(text) = text else { return Ok(None) };
     let within = if text.contains('/') { Wildcards::WithinNames } else { Wildcards::Any };
     let pattern = room.take(&text).and_then(|()| Pattern::new(&text, within));
-    pattern.map(Some).map_err(|error| quoted(&text, &error))
+    pattern.map(Some).map_err(|error| InvalidPattern::new(&text, error))
 }
 
 /// A date, which may be in quotes.
-fn date(value: toml::Value) -> Result<Date, String> {
-    let wrong = || "`expires` is a date without a time, such as 2027-01-31".to_owned();
+fn date(value: toml::Value) -> Result<Date, ConfigDefect> {
     let date = match value {
         toml::Value::Datetime(date) => date,
-        toml::Value::String(text) => text.parse().map_err(|_| wrong())?,
-        _ => return Err(wrong()),
+        toml::Value::String(text) => text.parse().map_err(|_| ConfigDefect::Date)?,
+        _ => return Err(ConfigDefect::Date),
     };
-    date.date.filter(|_| date.time.is_none()).ok_or_else(wrong)
+    date.date.filter(|_| date.time.is_none()).ok_or(ConfigDefect::Date)
 }
 
 #[cfg(test)]

@@ -22,16 +22,16 @@
 
 pub mod baseline;
 mod config;
+mod config_error;
 mod judge;
 mod judging;
 mod pattern;
 mod policy;
 mod suppression;
 
-pub use baseline::Baseline;
-pub use config::{
-    ConfigError, find as find_config, read as read_config, read_found as read_found_config,
-};
+pub use baseline::{Baseline, BaselineError};
+pub use config::{find as find_config, read as read_config, read_found as read_found_config};
+pub use config_error::{ConfigDefect, ConfigError};
 pub use judge::Judge;
 pub use judging::Judging;
 pub use pattern::{NoSuchRule, RulePattern};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use sframe_input::pattern::{Pattern, PatternError, Wildcards, quoted};
+use sframe_input::pattern::{InvalidPattern, Pattern, PatternError, Wildcards};
 use sframe_record::catalogue;
 
 /// Selects rules by name, group or glob, or a known defect by its identifier.
@@ -37,7 +37,7 @@ impl fmt::Display for NoSuchRule {
                 "\"{}\" is no rule, group or known defect, and no pattern that matches a rule: `explain` lists them",
                 self.pattern
             ),
-            Some(error) => f.write_str(&quoted(&self.pattern, error)),
+            Some(error) => InvalidPattern::new(&self.pattern, error.clone()).fmt(f),
         }
     }
 }

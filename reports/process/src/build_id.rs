@@ -12,24 +12,46 @@ use object::read::elf::{FileHeader, ProgramHeader};
 /// `mapped` is the beginning of the mapped file, in which the build ID is; empty if it is unknown.
 ///
 /// # Errors
-/// The reason, for people, with both build IDs.
-pub(crate) fn check_build(file: &[u8], mapped: &[u8]) -> Result<(), String> {
+/// Returns both build IDs if they differ.
+pub(crate) fn check_build(file: &[u8], mapped: &[u8]) -> Result<(), OtherBuild> {
     match (build_id(file), build_id(mapped)) {
         (Some(found), Some(mapped)) if found != mapped => {
-            let (found, mapped) = (BuildId(found), BuildId(mapped));
-            Err(format!("its build ID is {found}, but that of the mapped file is {mapped}"))
+            Err(OtherBuild { found: BuildId::of(found), mapped: BuildId::of(mapped) })
         }
         _ => Ok(()),
     }
 }
 
-/// A build ID for people.
-struct BuildId<'s>(&'s [u8]);
+/// A file is another build than the mapped one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherBuild {
+    found: BuildId,
+    mapped: BuildId,
+}
 
-impl fmt::Display for BuildId<'_> {
+impl fmt::Display for OtherBuild {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Identifiers have 20 bytes; a damaged one could be long.
-        self.0.iter().take(32).try_for_each(|byte| write!(f, "{byte:02x}"))
+        let OtherBuild { found, mapped } = self;
+        write!(f, "its build ID is {found}, but that of the mapped file is {mapped}")
+    }
+}
+
+impl std::error::Error for OtherBuild {}
+
+/// The beginning of a build ID.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct BuildId(Vec<u8>);
+
+impl BuildId {
+    /// Identifiers have 20 bytes; a damaged one could be long.
+    fn of(bytes: &[u8]) -> BuildId {
+        BuildId(bytes.iter().take(32).copied().collect())
+    }
+}
+
+impl fmt::Display for BuildId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Core dumps: the threads, the memory and the mapped files of a process that has ended.
 
+mod error;
 mod headers;
 mod memory;
 mod notes;
@@ -16,10 +17,12 @@ use sframe_validator::elf::{Elf, PF_X, Segment};
 
 use crate::auxv::{AT_ENTRY, AT_SYSINFO_EHDR};
 use crate::build_id::check_build;
-use crate::files::{Files, unusable_file};
+use crate::error::{FileDefect, UnusableFile};
+use crate::files::Files;
 use crate::memory::Image;
 use crate::modules::{DEBUG_FOLDER, FileId, Mapping, Modules};
 use crate::walk::Cursor;
+pub use error::CoreDumpError;
 use headers::Headers;
 pub use memory::CoreMemory;
 use notes::{FileRange, Notes};
@@ -73,8 +76,12 @@ impl<'s> CoreDump<'s> {
     /// Reads a core dump, and opens the files that were mapped.
     ///
     /// # Errors
-    /// The reason, for people, why the file is not a core dump, or is one of an unknown machine.
-    pub fn read(data: &'s [u8], files: &'s Files, places: &Places) -> Result<CoreDump<'s>, String> {
+    /// Returns an error if the file is not a core dump, or is one of an unknown machine.
+    pub fn read(
+        data: &'s [u8],
+        files: &'s Files,
+        places: &Places,
+    ) -> Result<CoreDump<'s>, CoreDumpError> {
         let Headers { abi, loads, notes } = Headers::read(data)?;
         let mut problems = Vec::new();
         let notes = Notes::read(data, &notes, abi, &mut problems);
@@ -169,9 +176,14 @@ impl<'s> Loader<'_, 's> {
         }
         let mut known: BTreeMap<&[u8], FileId> = BTreeMap::new();
         for (name, range) in first.into_iter().take(MOST_FILES) {
-            let path = self.path(range, executable.is_some_and(|found| found == name));
-            let unusable = |reason: String| unusable_file(path.as_os_str().as_bytes(), &reason);
-            let bytes = self.open(range, &path).map_err(unusable);
+            let is_executable = executable.is_some_and(|found| found == name);
+            let path = match &self.places.exe {
+                Some(exe) if is_executable => exe.clone(),
+                _ => self.path(range),
+            };
+            let name_of = path.as_os_str().as_bytes();
+            let bytes =
+                self.open(range, &path).map_err(|defect| UnusableFile::new(name_of, defect));
             known.insert(name, self.modules.add_at(name.to_vec(), path, bytes));
         }
         for range in &notes.files {
@@ -190,24 +202,23 @@ impl<'s> Loader<'_, 's> {
             file: Some((file, range.offset)),
         };
         self.mappings.push(mapping);
-        let Ok(bytes) = self.modules.bytes(file) else { return };
+        let Some(bytes) = self.modules.bytes(file) else { return };
         let rest = usize::try_from(range.offset).ok().and_then(|start| bytes.get(start..));
         let rest = rest.unwrap_or_default();
         let size = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         self.contents.push((range.start, rest.get(..size).unwrap_or(rest)));
     }
 
-    /// Where the file of a range is.
-    fn path(&self, range: &FileRange, is_executable: bool) -> PathBuf {
-        match (&self.places.exe, &self.places.sysroot) {
-            (Some(exe), _) if is_executable => exe.clone(),
-            (_, Some(root)) => below(root, &range.path()),
-            (_, None) => range.path(),
+    /// Where the file of a range is, unless it is the executable and was named.
+    fn path(&self, range: &FileRange) -> PathBuf {
+        match &self.places.sysroot {
+            Some(root) => below(root, &range.path()),
+            None => range.path(),
         }
     }
 
     /// Opens the file of a range, which is its first one, and compares its build ID with that in the dump.
-    fn open(&self, range: &FileRange, path: &Path) -> Result<&'s [u8], String> {
+    fn open(&self, range: &FileRange, path: &Path) -> Result<&'s [u8], FileDefect> {
         let bytes = self.files.open(path)?;
         // The ELF header and the notes are in the first page, which Linux dumps unless it is asked not to.
         let beginning = if range.offset == 0 { self.dumped.rest(range.start) } else { &[] };
@@ -259,7 +270,7 @@ impl<'s> Loader<'_, 's> {
     }
 }
 
-/// No files yet, and where their debug files are.
+/// An empty list of files, which knows where to look for their debug files.
 fn modules<'s>(files: &'s Files, places: &Places) -> Modules<'s> {
     let folder = Path::new(DEBUG_FOLDER);
     let folder = places.sysroot.as_ref().map_or(folder.to_owned(), |root| below(root, folder));

@@ -1,11 +1,13 @@
 //! Files that stay mapped while others are added.
 
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use elsa::FrozenVec;
-use sframe_input::{DebugBytes, DebugFile, FileBytes, plain_error};
-use sframe_validator::text::Text;
+use sframe_input::{DebugBytes, DebugFile, FileBytes};
+
+use crate::error::UnusableFile;
 
 /// Files and images of memory. Their bytes are valid as long as this value, also while further files are added.
 #[derive(Default)]
@@ -19,10 +21,9 @@ impl Files {
     /// Maps a regular file.
     ///
     /// # Errors
-    /// The reason, for people, why it cannot be opened.
-    pub fn open(&self, path: &Path) -> Result<&FileBytes, String> {
-        let bytes = FileBytes::open(path).map_err(|error| plain_error(&error))?;
-        Ok(self.keep_file(path.to_owned(), bytes))
+    /// Returns the system's error if it cannot be opened.
+    pub fn open(&self, path: &Path) -> io::Result<&FileBytes> {
+        Ok(self.keep_file(path.to_owned(), FileBytes::open(path)?))
     }
 
     /// Keeps a separate debug file; `None` if its bytes were not read.
@@ -45,16 +46,11 @@ impl Files {
     /// Checks that no file has changed since it was mapped.
     ///
     /// # Errors
-    /// The path of the first file that has changed or of which a part cannot be read, and the reason, for people.
-    pub fn intact(&self) -> Result<(), String> {
+    /// Returns an error about the first file that has changed or of which a part cannot be read.
+    pub fn intact(&self) -> Result<(), UnusableFile> {
         self.mapped.iter().try_for_each(|(path, bytes)| {
-            let reason = |error| unusable_file(path.as_os_str().as_bytes(), &plain_error(&error));
-            bytes.intact().map_err(reason)
+            let path = path.as_os_str().as_bytes();
+            bytes.intact().map_err(|error| UnusableFile::new(path, error))
         })
     }
-}
-
-/// Why a file cannot be used, for people, with its path or name.
-pub(crate) fn unusable_file(file: &[u8], reason: &str) -> String {
-    format!("{} cannot be used: {reason}", Text::of(file))
 }

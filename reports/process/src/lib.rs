@@ -11,6 +11,7 @@
 mod auxv;
 mod build_id;
 mod core_dump;
+mod error;
 mod files;
 mod live;
 mod memory;
@@ -21,9 +22,11 @@ mod statement;
 pub mod trace;
 pub mod walk;
 
-pub use core_dump::{CoreDump, CoreMemory, Places, Thread};
+pub use build_id::OtherBuild;
+pub use core_dump::{CoreDump, CoreDumpError, CoreMemory, Places, Thread};
+pub use error::{FileDefect, UnusableFile};
 pub use files::Files;
-pub use live::{LiveMemory, Process};
+pub use live::{LiveMemory, Process, StopError, ThreadRefusal};
 pub use memory::Image;
-pub use modules::{FileId, Mapping, Modules, Place, Symbolic};
+pub use modules::{FileId, Mapping, Modules, Place, Symbolic, UnusedDebugFile};
 pub use statement::{FurtherRules, Silence, Statement, Witness};

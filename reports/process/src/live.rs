@@ -1,5 +1,6 @@
 //! A process that runs: stopped while its stacks are walked.
 
+mod error;
 pub(crate) mod mapped;
 pub(crate) mod maps;
 mod memory;
@@ -7,13 +8,13 @@ mod stopped;
 
 use std::path::{Path, PathBuf};
 
-use sframe_input::plain_error;
 use sframe_validator::Abi;
 use sframe_validator::elf::Elf;
 
 use crate::core_dump::Thread;
 use crate::files::Files;
 use crate::modules::{DEBUG_FOLDER, Modules};
+pub use error::{StopError, ThreadRefusal};
 use mapped::MappedFiles;
 pub use memory::LiveMemory;
 use stopped::Stopped;
@@ -38,21 +39,25 @@ impl<'s> Process<'s> {
     /// `debug_dirs` before the usual folder.
     ///
     /// # Errors
-    /// The reason, for people, why the process cannot be stopped or read.
-    pub fn stop(pid: u32, files: &'s Files, debug_dirs: &[PathBuf]) -> Result<Process<'s>, String> {
-        let host = stopped::HOST.ok_or("processes of this machine are not supported")?;
+    /// Returns an error if the process cannot be stopped or read.
+    pub fn stop(
+        pid: u32,
+        files: &'s Files,
+        debug_dirs: &[PathBuf],
+    ) -> Result<Process<'s>, StopError> {
+        let host = stopped::HOST.ok_or(StopError::UnsupportedHost)?;
         let mut problems = Vec::new();
         let stopped = Stopped::all(pid, &mut problems)?;
         // Only now it cannot execute another program.
-        let unreadable = |reason: String| format!("its program cannot be read: {reason}");
-        let exe = files.open(&PathBuf::from(format!("/proc/{pid}/exe"))).map_err(unreadable)?;
-        let abi = Elf::parse(exe).map_err(|error| unreadable(error.to_string()))?.abi();
+        let exe = files.open(&PathBuf::from(format!("/proc/{pid}/exe")));
+        let exe = exe.map_err(|error| StopError::Program(error.into()))?;
+        let abi = Elf::parse(exe).map_err(|error| StopError::Program(error.into()))?.abi();
         if abi != Some(host) {
-            return Err(format!("it is not a program for {host}"));
+            return Err(StopError::NotFor(host));
         }
         let threads = stopped.threads(&mut problems);
-        let memory = LiveMemory::open(pid).map_err(|error| plain_error(&error))?;
-        let lines = maps::read(pid).map_err(|error| plain_error(&error))?;
+        let memory = LiveMemory::open(pid)?;
+        let lines = maps::read(pid)?;
         let mut modules = Modules::new();
         let usual = mapped::seen_by(pid, Path::new(DEBUG_FOLDER));
         let folders = debug_dirs.iter().cloned().chain([usual]);

@@ -12,9 +12,11 @@ use std::sync::Arc;
 
 use sframe_input::Debuginfod;
 
+use crate::error::UnusableFile;
 use crate::files::Files;
 use crate::statement::{Silence, Statement, Witness};
 use debug::DebugFiles;
+pub use debug::UnusedDebugFile;
 use module::Module;
 pub use module::Symbolic;
 
@@ -62,11 +64,13 @@ pub struct Place {
 /// ```no_run
 /// use std::path::Path;
 ///
-/// use sframe_process::{Files, Mapping, Modules, Witness};
+/// use sframe_process::{Files, Mapping, Modules, UnusableFile, Witness};
 ///
 /// let files = Files::default();
 /// let mut modules = Modules::new();
-/// let program = modules.add(b"/bin/true".to_vec(), files.open(Path::new("/bin/true")).map(|file| &**file));
+/// let bytes = files.open(Path::new("/bin/true")).map(|file| &**file);
+/// let bytes = bytes.map_err(|error| UnusableFile::new(b"/bin/true", error));
+/// let program = modules.add(b"/bin/true".to_vec(), bytes);
 /// modules.map(vec![Mapping { start: 0x5000_1000, end: 0x5000_4000, executable: true, file: Some((program, 0x1000)) }]);
 /// println!("{:?}", modules.statement(Witness::Cfi, 0x5000_1234));
 /// ```
@@ -98,12 +102,12 @@ impl<'s> Modules<'s> {
     }
 
     /// Why separate debug files are not used, of the files that were read so far.
-    pub fn refused_debug_files(&self) -> impl Iterator<Item = &str> {
+    pub fn refused_debug_files(&self) -> impl Iterator<Item = &UnusedDebugFile> {
         self.modules.iter().filter_map(Module::refused)
     }
 
-    /// Adds a file: its name, and its bytes or the reason, with the file's name, why it cannot be used.
-    pub fn add(&mut self, name: Vec<u8>, bytes: Result<&'s [u8], String>) -> FileId {
+    /// Adds a file: its name, and its bytes or why it cannot be used.
+    pub fn add(&mut self, name: Vec<u8>, bytes: Result<&'s [u8], UnusableFile>) -> FileId {
         self.push(Module::new(name, None, bytes))
     }
 
@@ -112,7 +116,7 @@ impl<'s> Modules<'s> {
         &mut self,
         name: Vec<u8>,
         path: PathBuf,
-        bytes: Result<&'s [u8], String>,
+        bytes: Result<&'s [u8], UnusableFile>,
     ) -> FileId {
         self.push(Module::new(name, Some(path), bytes))
     }
@@ -167,12 +171,10 @@ impl<'s> Modules<'s> {
         self.modules.get(file.0).map_or(&[], |module| module.name())
     }
 
-    /// The bytes of a file, or the reason why they cannot be read.
-    ///
-    /// # Errors
-    /// The reason with which the file was added.
-    pub fn bytes(&self, file: FileId) -> Result<&'s [u8], String> {
-        self.modules.get(file.0).map_or(Err(String::new()), Module::bytes)
+    /// The bytes of a file; `None` if they cannot be read.
+    #[must_use]
+    pub fn bytes(&self, file: FileId) -> Option<&'s [u8]> {
+        self.modules.get(file.0)?.bytes()
     }
 
     /// The place in a file that is mapped at a runtime address.
@@ -183,8 +185,8 @@ impl<'s> Modules<'s> {
         let mapping = *self.mapping(address).ok_or(Silence::Unmapped)?;
         let (file, offset) = mapping.file.ok_or(Silence::NoFile)?;
         let module = self.modules.get_mut(file.0).ok_or(Silence::NoFile)?;
-        module.read(self.debug.as_ref());
-        let bias = module.bias(mapping.start, offset, mapping.executable).map_err(Silence::File)?;
+        module.read(self.debug.as_ref())?;
+        let bias = module.bias(&mapping, offset)?;
         Ok(Place { file, address: address.wrapping_sub(bias), bias })
     }
 

@@ -90,7 +90,7 @@ impl Statement {
         Statement { function: None, row: Err(silence), signal: false, further: FurtherRules::NONE }
     }
 
-    /// The same statement about a file that is mapped `bias` bytes above its own addresses.
+    /// This statement in runtime addresses, for a file that is mapped `bias` bytes above its own addresses.
     #[must_use]
     pub fn moved(mut self, bias: u64) -> Statement {
         let moved = |address: u64| address.wrapping_add(bias);

@@ -1,6 +1,6 @@
 //! Stack walks: from the registers of a thread to its outermost frame, by the rows of any witness and any memory.
 //!
-//! [`step`] goes from one frame to its caller. [`walk_together`] walks by several witnesses at once, and finds the first
+//! [`Unwinder::step`] goes from one frame to its caller. [`Unwinder::walk_together`] walks by several witnesses at once, and finds the first
 //! frame whose caller they disagree about.
 
 mod call;
@@ -22,5 +22,5 @@ pub use registers::{Cursor, Registers};
 pub use rules::{Gaps, LastFrame, Lookup, Rules};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) use signal::amd64_context;
-pub use step::{Step, step};
-pub use together::{Cell, Level, Together, walk_together};
+pub use step::{Step, Unwinder};
+pub use together::{Cell, Level, Together};

@@ -43,7 +43,7 @@ fn a_process_with_a_debugger_is_refused() {
     let running = Running(Command::new("sleep").arg("1000").spawn().expect("it starts"));
     let files = Files::default();
     let first = Process::stop(running.0.id(), &files, &[]).expect("it stops");
-    let refused = |pid| Process::stop(pid, &files, &[]).err();
+    let refused = |pid| Process::stop(pid, &files, &[]).err().map(|error| error.to_string());
     let reason = format!("process {} traces it already", std::process::id());
     assert_eq!(refused(running.0.id()), Some(reason));
     drop(first);

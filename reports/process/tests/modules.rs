@@ -10,7 +10,7 @@
 use sframe_corpus::golden;
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::look_up;
-use sframe_process::{FileId, Mapping, Modules, Silence, Witness};
+use sframe_process::{FileId, Mapping, Modules, Silence, UnusableFile, Witness};
 use sframe_validator::elf::{Elf, ElfKind, PF_X, PT_LOAD};
 use sframe_validator::unwind::{CodeAddress, Frame};
 use sframe_validator::{Section, Version};
@@ -122,7 +122,8 @@ fn every_silence_has_a_reason() {
     let elf = Elf::parse(&data).expect("ELF");
     let mut modules = Modules::new();
     let file = modules.add(b"edges.so".to_vec(), Ok(&data));
-    let broken = modules.add(b"gone".to_vec(), Err("gone: no such file".to_owned()));
+    let missing = UnusableFile::new(b"gone", std::io::Error::other("no such file"));
+    let broken = modules.add(b"gone".to_vec(), Err(missing));
     let text = modules.add(b"notes.txt".to_vec(), Ok(b"text"));
     let mapping = |start, executable, file| Mapping { start, end: start + PAGE, executable, file };
     let mut all = mappings(&elf, file, BIAS);
@@ -136,7 +137,7 @@ fn every_silence_has_a_reason() {
     assert_eq!(silence(0x500), Silence::Unmapped);
     assert_eq!(silence(u64::MAX), Silence::Unmapped);
     assert_eq!(silence(0x1010), Silence::NoFile);
-    assert_eq!(silence(0x2010), Silence::File("gone: no such file".to_owned()));
+    assert_eq!(silence(0x2010), Silence::File("gone cannot be used: no such file".to_owned()));
     assert_eq!(
         silence(0x3010),
         Silence::File("notes.txt cannot be used: not an ELF file".to_owned())

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::process::{Command, Output};
 
 use packing::{Folder, tar_header};
-use sframe_input::package::{Content, Limits, Member, visit};
+use sframe_input::package::{Content, Limits, Member, Unpacker};
 
 const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
 
@@ -119,12 +119,12 @@ fn members_of_archives_count_as_members_of_the_package() {
     ] {
         let file = File::open(folder.path("x.tar")).expect("readable");
         let (limits, mut counted) = (Limits { members, ..Limits::default() }, 0);
-        let read = visit(&file, &limits, &mut |member: Member<'_>| {
+        let read = Unpacker::new(limits).visit(&file, &mut |member: Member<'_>| {
             if let Content::Archive(members) = member.content {
                 counted += members.count();
             }
         });
-        assert_eq!(read, expected.map_err(str::to_owned));
+        assert_eq!(read.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
         assert_eq!(counted, found);
     }
 }

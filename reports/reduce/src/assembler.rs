@@ -6,9 +6,10 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use sframe_harness::limited::{Command, End, Finished, Folder, Limits, Runner};
+use sframe_harness::limited::{Command, End, Finished, Folder, Limits, NotRun, Runner};
 use sframe_validator::Abi;
 
+use crate::error::ProgramError;
 pub use at_hand::{Format, at_hand};
 
 /// Limits of a program for one small file, of which it needs a fraction.
@@ -37,12 +38,18 @@ pub struct Assembler {
 }
 
 /// Why there is no object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum NoObject {
     /// The assembler refused the source, or crashed; contains how it ended and its first message.
     Refused(String),
-    /// It could not be run.
-    NotRun(String),
+    /// It could not be used.
+    NotRun(ProgramError),
+}
+
+impl<E: Into<ProgramError>> From<E> for NoObject {
+    fn from(error: E) -> NoObject {
+        NoObject::NotRun(error.into())
+    }
 }
 
 impl NoObject {
@@ -61,10 +68,10 @@ impl Assembler {
     /// [`watch_if_asked`](sframe_harness::limited::watch_if_asked).
     ///
     /// # Errors
-    /// Returns the reason if the command is no assembler that is known here.
-    pub fn find(command: &str, watcher: &Path) -> Result<Assembler, String> {
+    /// Returns an error if the command is no assembler that is known here.
+    pub fn find(command: &str, watcher: &Path) -> Result<Assembler, ProgramError> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
-        let words = words.ok_or("it is not a command")?;
+        let words = words.ok_or(ProgramError::NotACommand)?;
         let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
         if let Some(program) = words.first_mut() {
             *program = absolute(program)?;
@@ -73,15 +80,15 @@ impl Assembler {
     }
 
     /// The assembler that these words run.
-    fn of(words: Vec<OsString>, watcher: &Path) -> Result<Assembler, String> {
+    fn of(words: Vec<OsString>, watcher: &Path) -> Result<Assembler, ProgramError> {
         let version = Command::new(words.iter().take(1).cloned().chain(["--version".into()]));
-        let printed = run(watcher, &version, Folder::new().map_err(|error| error.to_string())?)?;
+        let printed = run(watcher, &version, Folder::new()?)?;
         let printed = String::from_utf8_lossy(&printed.ran.output).into_owned();
         let line = |part: &str| printed.lines().find(|line| line.contains(part));
         let (kind, version) = match (line("GNU assembler"), line("LLVM version")) {
             (Some(line), _) => (Kind::Gnu, line),
             (None, Some(line)) => (Kind::Llvm, line),
-            (None, None) => return Err("it is neither GNU as nor llvm-mc".to_owned()),
+            (None, None) => return Err(ProgramError::UnknownAssembler),
         };
         let version = version.trim().to_owned();
         Ok(Assembler { words, kind, version, watcher: watcher.to_owned() })
@@ -146,15 +153,13 @@ impl Assembler {
     /// # Errors
     /// Returns why there is no object.
     pub fn assemble(&self, text: &str, abi: Abi) -> Result<Finished, NoObject> {
-        let system = |error: std::io::Error| NoObject::NotRun(error.to_string());
-        let folder = Folder::new().map_err(system)?;
+        let folder = Folder::new()?;
         let source = folder.work().join(SOURCE);
-        std::fs::write(&source, text).map_err(system)?;
+        std::fs::write(&source, text)?;
         let mut words = self.words.clone();
         words.extend(self.options(abi).into_iter().map(OsString::from));
         words.extend(["-o", OBJECT, SOURCE].map(OsString::from));
-        let finished =
-            run(&self.watcher, &Command::new(words), folder).map_err(NoObject::NotRun)?;
+        let finished = run(&self.watcher, &Command::new(words), folder)?;
         match finished.ran.end {
             End::Status(0) if object(&finished).exists() => Ok(finished),
             end => Err(NoObject::refused(end, &finished.ran.errors)),
@@ -164,15 +169,15 @@ impl Assembler {
     /// Runs a program of the same release on a file, which gets the name `file`.
     ///
     /// # Errors
-    /// Returns the reason if it cannot be run.
+    /// Returns an error if it cannot be run.
     pub fn print(
         &self,
         program: &Path,
         options: &[&str],
         (file, bytes): (&str, &[u8]),
-    ) -> Result<String, String> {
-        let folder = Folder::new().map_err(|error| error.to_string())?;
-        std::fs::write(folder.work().join(file), bytes).map_err(|error| error.to_string())?;
+    ) -> Result<String, ProgramError> {
+        let folder = Folder::new()?;
+        std::fs::write(folder.work().join(file), bytes)?;
         let mut words = vec![program.as_os_str().to_owned()];
         words.extend(options.iter().map(OsString::from));
         words.push(file.into());
@@ -188,21 +193,21 @@ pub fn object(finished: &Finished) -> PathBuf {
     finished.folder().work().join(OBJECT)
 }
 
-pub(crate) fn run(watcher: &Path, command: &Command, folder: Folder) -> Result<Finished, String> {
-    Runner::new(watcher, LIMITS).run(command, folder).map_err(|error| error.to_string())
+pub(crate) fn run(watcher: &Path, command: &Command, folder: Folder) -> Result<Finished, NotRun> {
+    Runner::new(watcher, LIMITS).run(command, folder)
 }
 
 /// Programs run in folders of their own, so that a path must be absolute.
-pub(crate) fn absolute(program: &OsString) -> Result<OsString, String> {
+pub(crate) fn absolute(program: &OsString) -> Result<OsString, ProgramError> {
     let path = Path::new(program);
     if path.components().count() > 1 {
-        let path = std::path::absolute(path).map_err(|error| error.to_string())?;
+        let path = std::path::absolute(path)?;
         return match path.exists() {
             true => Ok(path.into_os_string()),
-            false => Err("there is no such file".to_owned()),
+            false => Err(ProgramError::NoFile),
         };
     }
     let folders = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&folders).map(|folder| folder.join(path)).find(|p| p.is_file());
-    found.map(PathBuf::into_os_string).ok_or_else(|| "it is not on the path".to_owned())
+    found.map(PathBuf::into_os_string).ok_or(ProgramError::NotOnPath)
 }

@@ -89,7 +89,7 @@ impl Inputs {
         (!inputs.sources.is_empty()).then_some(inputs)
     }
 
-    /// With other parts in one function.
+    /// These inputs with other parts in one function.
     pub(crate) fn with_parts(&self, number: usize, parts: Vec<Part>) -> Inputs {
         let mut inputs = self.clone();
         if let Some(function) = inputs.functions_mut().nth(number) {
@@ -98,7 +98,7 @@ impl Inputs {
         inputs
     }
 
-    /// With the functions of one source in the source before it, if the same assembler is used for both.
+    /// These inputs with the functions of one source in the source before it, if the same assembler is used for both.
     pub(crate) fn with_joined(&self, number: usize) -> Option<Inputs> {
         let before = number.checked_sub(1)?;
         let mut inputs = self.clone();

@@ -23,5 +23,8 @@ pub mod shrink;
 pub mod source;
 pub mod wanted;
 
+mod error;
 mod simpler;
 mod spelling;
+
+pub use error::{ProgramError, ReadError, ReduceError};

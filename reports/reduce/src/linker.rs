@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use sframe_harness::limited::{Command, End, Finished, Folder};
 
 use crate::assembler::{NoObject, absolute, run};
+use crate::error::ProgramError;
 
 /// The name of the output in the linker's folder.
 pub(crate) const OUTPUT: &str = "linked";
@@ -28,10 +29,10 @@ impl Linker {
     /// [`watch_if_asked`](sframe_harness::limited::watch_if_asked).
     ///
     /// # Errors
-    /// Returns the reason if the command is no linker that is known here.
-    pub fn find(command: &str, watcher: &Path) -> Result<Linker, String> {
+    /// Returns an error if the command is no linker that is known here.
+    pub fn find(command: &str, watcher: &Path) -> Result<Linker, ProgramError> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
-        let words = words.ok_or("it is not a command")?;
+        let words = words.ok_or(ProgramError::NotACommand)?;
         let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
         if let Some(program) = words.first_mut() {
             *program = absolute(program)?;
@@ -41,9 +42,8 @@ impl Linker {
                 together: true,
                 ..Command::new(arguments.iter().cloned().chain([option.into()]))
             };
-            let folder = Folder::new().map_err(|error| error.to_string())?;
-            let printed = run(watcher, &command, folder)?;
-            Ok::<_, String>(recognise(&String::from_utf8_lossy(&printed.ran.output)))
+            let printed = run(watcher, &command, Folder::new()?)?;
+            Ok::<_, ProgramError>(recognise(&String::from_utf8_lossy(&printed.ran.output)))
         };
         let alone = words.get(..1).unwrap_or_default();
         let own = ask(alone, "--version")?;
@@ -53,8 +53,7 @@ impl Linker {
             // A driver passes the question on, also with `-fuse-ld`.
             None => ask(&words, "-Wl,--version")?,
         };
-        let (title, version) =
-            found.ok_or("it is no linker that is known here, nor a driver that runs one")?;
+        let (title, version) = found.ok_or(ProgramError::UnknownLinker)?;
         Ok(Linker { words, title, version, is_driver, watcher: watcher.to_owned() })
     }
 
@@ -117,18 +116,16 @@ impl Linker {
     /// # Errors
     /// Returns why there is no output.
     pub fn link(&self, options: &[String], objects: &[Vec<u8>]) -> Result<Finished, NoObject> {
-        let system = |error: std::io::Error| NoObject::NotRun(error.to_string());
-        let folder = Folder::new().map_err(system)?;
+        let folder = Folder::new()?;
         let mut words = self.words.clone();
         words.extend(options.iter().flat_map(|option| option.split(' ')).map(OsString::from));
         words.extend(["-o", OUTPUT].map(OsString::from));
         for (number, object) in objects.iter().enumerate() {
             let name = format!("small-{}.o", number + 1);
-            std::fs::write(folder.work().join(&name), object).map_err(system)?;
+            std::fs::write(folder.work().join(&name), object)?;
             words.push(name.into());
         }
-        let finished =
-            run(&self.watcher, &Command::new(words), folder).map_err(NoObject::NotRun)?;
+        let finished = run(&self.watcher, &Command::new(words), folder)?;
         match finished.ran.end {
             End::Status(0) if output(&finished).exists() => Ok(finished),
             end => Err(NoObject::refused(end, &finished.ran.errors)),

@@ -7,6 +7,7 @@ use sframe_harness::reassemble::reassemble;
 use sframe_validator::elf::{Elf, ElfKind, ElfSection};
 use sframe_validator::{Abi, Endian};
 
+use crate::error::ReadError;
 use crate::source::{Code, Directive, Function, Part, Source};
 
 /// The most parts of all functions together, and the most bytes of code: an assembler is run many times on them.
@@ -27,22 +28,20 @@ pub struct Place {
 /// The functions that are read.
 #[derive(Clone, Copy, Debug)]
 pub enum Which<'p> {
-    /// Those that contain this place. In an object, sections may have the same name.
+    /// The functions that contain this place: several if sections of an object have the same name.
     At(&'p Place),
-    /// The first one that contains this place, and at most this number of functions before and after it.
+    /// The first function that contains this place, and at most this number of functions before and after it.
     Around(&'p Place, usize),
-    /// All.
+    /// All functions.
     All,
 }
 
 /// Reads functions of a file.
 ///
 /// # Errors
-/// Returns the reason if the file cannot be written as assembly, or has too many functions.
-pub fn read(elf: &Elf<'_>, which: Which<'_>) -> Result<Source, String> {
-    let Some(abi) = elf.abi() else {
-        return Err("SFrame is not defined for its machine".to_owned());
-    };
+/// Returns an error if the file cannot be written as assembly, or has too many functions.
+pub fn read(elf: &Elf<'_>, which: Which<'_>) -> Result<Source, ReadError> {
+    let abi = elf.abi().ok_or(ReadError::Machine)?;
     let mut reader = Reader {
         abi,
         which,
@@ -60,10 +59,9 @@ pub fn read(elf: &Elf<'_>, which: Which<'_>) -> Result<Source, String> {
         functions: VecDeque::new(),
         after: None,
     };
-    let written = reassemble(elf, "", &mut reader).map_err(|error| error.to_string())?;
-    written?;
+    reassemble(elf, "", &mut reader)?;
     if reader.is_full {
-        return Err("its functions are too large to be reduced together".to_owned());
+        return Err(ReadError::TooLarge);
     }
     Ok(Source { abi, functions: reader.functions.into() })
 }
@@ -128,7 +126,7 @@ impl Reader<'_, '_> {
         } else if let Some(label) = line.strip_suffix(':') {
             self.label(label.trim_matches('"'));
         } else if line.starts_with("\t.cfi_startproc") {
-            self.start(line.ends_with("simple"));
+            self.start(line);
         } else if line == "\t.cfi_endproc" {
             self.end();
         } else if line.starts_with("\t.cfi_") {
@@ -152,7 +150,9 @@ impl Reader<'_, '_> {
         self.label = Some((label.to_owned(), is_function));
     }
 
-    fn start(&mut self, simple: bool) {
+    /// Begins a function with the line of its `.cfi_startproc`.
+    fn start(&mut self, line: &str) {
+        let simple = line.ends_with("simple");
         let (label, is_typed) = self.label.take().unwrap_or_default();
         let section = self.name.clone();
         let function = Function { label, section, is_typed, simple, parts: Vec::new() };

@@ -11,6 +11,7 @@ use sframe_record::{Finding, Record};
 use sframe_validator::elf::Elf;
 
 use crate::assembler::{Assembler, NoObject};
+use crate::error::ReduceError;
 use crate::inputs::Inputs;
 use crate::linker::Linker;
 use crate::wanted::Wanted;
@@ -94,14 +95,14 @@ pub struct Nearest {
 /// Reduces a finding.
 ///
 /// # Errors
-/// Returns the reason if the file's functions cannot be read, or a program cannot be run.
-pub fn reduce(task: &Task<'_>) -> Result<Outcome, String> {
+/// Returns an error if the file's functions cannot be read, or a program cannot be run.
+pub fn reduce(task: &Task<'_>) -> Result<Outcome, ReduceError> {
     let tester = Tester::new(task);
     let mut nearest = Nearest::default();
     for (number, inputs) in starts(task).enumerate() {
         let inputs = match inputs {
             Ok(inputs) => inputs,
-            Err(why) if number == 0 => return Err(why),
+            Err(error) if number == 0 => return Err(error.into()),
             // More functions are too many.
             Err(_) => continue,
         };
@@ -117,7 +118,7 @@ pub fn reduce(task: &Task<'_>) -> Result<Outcome, String> {
                     nearest = Nearest::of(&record);
                 }
             }
-            Err(NoObject::NotRun(why)) => return Err(why),
+            Err(NoObject::NotRun(error)) => return Err(error.into()),
             Err(NoObject::Refused(why)) if number == 0 => nearest.refused = Some(why),
             Err(NoObject::Refused(_)) => {}
         }

@@ -8,6 +8,7 @@ use sframe_record::markdown::{code_cell, plain};
 use sframe_record::{Finding, Side};
 
 use crate::assembler::{Assembler, Kind};
+use crate::error::ProgramError;
 use crate::inputs::Inputs;
 use crate::linker::Linker;
 use crate::page::{Page, finding_text};
@@ -32,18 +33,18 @@ pub struct Programs<'p> {
 /// published.
 ///
 /// # Errors
-/// Returns the reason if a tool of the assembler's release cannot be run.
+/// Returns an error if a tool of the assembler's release cannot be run.
 pub fn report(
     reduced: &Reduced,
     programs: Programs<'_>,
     origin: Option<&str>,
-) -> Result<Page, String> {
+) -> Result<Page, ProgramError> {
     let finding = &reduced.finding;
     let inputs = &reduced.inputs;
     let known = finding.known.as_ref().and_then(|known| sframe_defects::find(known.as_str()));
     let rule = catalogue::find(finding.rule.as_str());
     let used = used(&reduced.inputs, programs.assemblers);
-    let (_, assembler) = used.first().ok_or("there is no assembler")?;
+    let (_, assembler) = used.first().ok_or(ProgramError::NoAssembler)?;
     let (tool, version) = match (programs.linker, assembler.kind()) {
         (Some(linker), _) => (linker.title(), linker.version()),
         (None, Kind::Gnu) => ("GNU as", assembler.version()),
@@ -158,7 +159,7 @@ fn expected(finding: &Finding<'_>, reduced: &Reduced, linker: Option<&Linker>) -
     expected
 }
 
-/// With a capital letter and a full stop.
+/// A text with a capital letter and a full stop.
 pub(crate) fn paragraph(text: &str) -> String {
     let mut letters = text.chars();
     let Some(first) = letters.next() else { return String::new() };

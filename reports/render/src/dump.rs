@@ -14,7 +14,7 @@ use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
 use sframe_validator::{Endian, Section};
 
 use sframe_input::archive::{self, Content};
-use sframe_input::package::{self, Limits, Member, Visitor};
+use sframe_input::package::{self, Limits, Member, Unpacker, Visitor};
 use sframe_input::{FileBytes, MemberCount, RawOptions, SectionSource, open_file, plain_error};
 use sframe_record::text::{printable, printable_path};
 
@@ -121,7 +121,7 @@ impl Dump<'_> {
         for member in members.by_ref() {
             let member = match member {
                 Ok(member) => member,
-                Err(error) => return self.complain(name, &error),
+                Err(error) => return self.complain(name, &error.to_string()),
             };
             let member_name = printable(member.name);
             let name = format!("{name}({member_name})");
@@ -146,7 +146,7 @@ impl Dump<'_> {
                 Content::Damaged(damage) => self.complain(&name, &damage.to_string())?,
             }
         }
-        members.reached().map_or(Ok(()), |why| self.complain(name, &why))
+        members.reached().map_or(Ok(()), |limit| self.complain(name, &limit.to_string()))
     }
 
     /// The ELF files and archives in a package, in stored order.
@@ -154,7 +154,11 @@ impl Dump<'_> {
         let name = printable_path(path);
         let mut files = Files { dump: self, name: &name, written: Ok(()) };
         let opened = open_file(path).map_err(|error| plain_error(&error));
-        let read = opened.and_then(|file| package::visit(&file, &Limits::default(), &mut files));
+        let read = opened.and_then(|file| {
+            Unpacker::new(Limits::default())
+                .visit(&file, &mut files)
+                .map_err(|error| error.to_string())
+        });
         files.written?;
         read.map_or_else(|why| self.complain(&name, &why), Ok)?;
         match self.has_section || self.outcome.unreadable > 0 || !self.options.selection.is_all() {

@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use sframe_input::plain_error;
 use sframe_process::walk::Rules;
 use sframe_process::{CoreDump, Files, Places, Process, Thread};
 
@@ -262,7 +263,8 @@ pub fn walk_core(
     rules: &Rules,
 ) -> Result<Walks, String> {
     let files = Files::default();
-    let dump = CoreDump::read(files.open(path)?, &files, places)?;
+    let bytes = files.open(path).map_err(|error| plain_error(&error))?;
+    let dump = CoreDump::read(bytes, &files, places).map_err(|error| error.to_string())?;
     let CoreDump { abi, threads, address_bits, mut modules, memory, mut problems } = dump;
     let rules = Rules { address_bits: address_bits.unwrap_or(rules.address_bits), ..*rules };
     let mut walker = Walker {
@@ -274,12 +276,12 @@ pub fn walk_core(
     };
     let threads = walker.threads(&chosen(threads, thread)?);
     // A server that has failed is the reason for each file that it was needed for.
-    for refused in modules.refused_debug_files() {
-        if !problems.iter().any(|problem| problem == refused) {
-            problems.push(refused.to_owned());
+    for refused in modules.refused_debug_files().map(ToString::to_string) {
+        if !problems.contains(&refused) {
+            problems.push(refused);
         }
     }
-    files.intact()?;
+    files.intact().map_err(|error| error.to_string())?;
     Ok(Walks {
         format: FORMAT,
         tool: TOOL,
@@ -304,15 +306,15 @@ pub fn walk_process(
     rules: &Rules,
 ) -> Result<Walks, String> {
     let files = Files::default();
-    let mut process = Process::stop(pid, &files, debug_dirs)?;
+    let mut process = Process::stop(pid, &files, debug_dirs).map_err(|error| error.to_string())?;
     let threads = chosen(std::mem::take(&mut process.threads), thread)?;
     let abi = process.abi;
     let (modules, memory) = (&mut process.modules, &process.memory);
     let threads = Walker { abi, rules, modules, memory, texts: Texts::default() }.threads(&threads);
     let mut problems = std::mem::take(&mut process.problems);
-    problems.extend(process.modules.refused_debug_files().map(str::to_owned));
+    problems.extend(process.modules.refused_debug_files().map(ToString::to_string));
     drop(process);
-    files.intact()?;
+    files.intact().map_err(|error| error.to_string())?;
     Ok(Walks {
         format: FORMAT,
         tool: TOOL,

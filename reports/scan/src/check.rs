@@ -22,6 +22,7 @@ use super::verdict::{Checked, Verdict};
 use crate::describe::Content;
 use sframe_input::archive::{self, Members};
 use sframe_input::kind::{HEAD, Kind};
+use sframe_input::package::Unpacker;
 use sframe_input::repository::Entry;
 use sframe_input::{FileBytes, Input, Opened, Spooled, open, plain_error};
 use sframe_record::text::printable_path;
@@ -50,6 +51,7 @@ fn unless_unreadable(name: &FileName, result: io::Result<()>, visit: Visit<'_>) 
 #[derive(Debug)]
 pub struct Checker<'o> {
     pub(crate) options: &'o CheckOptions,
+    unpacker: Unpacker,
     seen: Seen,
 }
 
@@ -57,7 +59,8 @@ impl<'o> Checker<'o> {
     /// A checker that knows no files yet.
     #[must_use]
     pub fn new(options: &'o CheckOptions) -> Checker<'o> {
-        Checker { options, seen: Seen::new(options.remembered) }
+        let unpacker = Unpacker::new(options.limits);
+        Checker { options, unpacker, seen: Seen::new(options.remembered) }
     }
 
     /// Checks an input. Hands over one record for a file, and one for each member of an archive or package, as soon as it
@@ -81,7 +84,7 @@ impl<'o> Checker<'o> {
         match entry {
             Entry::Package(listed) => {
                 guarded(listed.address(), visit, |visit| {
-                    package::check_listed(self, &self.options.limits, &listed, visit);
+                    package::check_listed(self, &self.unpacker, &listed, visit);
                 });
             }
             Entry::Unreadable(path, error) => {
@@ -121,7 +124,7 @@ impl<'o> Checker<'o> {
     /// Checks a folder that is a container image, provided that packages are unpacked.
     fn image(&self, name: FileName, visit: Visit<'_>) {
         if self.options.limits.depth > 0 && self.options.raw.is_none() {
-            return package::check_image(self, &self.options.limits, &name, visit);
+            return package::check_image(self, &self.unpacker, &name, visit);
         }
         visit(Record::new(Status::NotElf).named(&name).into());
     }
@@ -163,7 +166,7 @@ impl<'o> Checker<'o> {
             }
             Kind::Package(_) if self.options.limits.depth > 0 => {
                 file.rewind()?;
-                package::check(self, &self.options.limits, name, &file, visit);
+                package::check(self, &self.unpacker, name, &file, visit);
                 return Ok(());
             }
             Kind::Empty => Verdict::empty(),
@@ -210,7 +213,7 @@ impl<'o> Checker<'o> {
             visit(record.into());
         }
         if let Some(why) = failed {
-            visit(Record::because(Status::Unreadable, why).named(name).into());
+            visit(Record::because(Status::Unreadable, why.to_string()).named(name).into());
         }
     }
 

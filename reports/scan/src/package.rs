@@ -1,12 +1,13 @@
 //! Checks the members of a package as they are unpacked.
 
+use std::fmt;
 use std::fs::File;
 use std::ops::ControlFlow;
 
 use super::piece::{Piece, Visit};
 use super::verdict::Verdict;
 use sframe_input::archive;
-use sframe_input::package::{self, Content, Limits, Member, Visitor};
+use sframe_input::package::{Content, Member, Unpacker, Visitor};
 use sframe_input::repository::Listed;
 use sframe_record::{FileName, Package, Record, Status};
 
@@ -26,44 +27,44 @@ pub(super) trait Members {
 /// itself if it cannot be read to its end.
 pub(super) fn check(
     checker: &dyn Members,
-    limits: &Limits,
+    unpacker: &Unpacker,
     name: &FileName,
     file: &File,
     visit: Visit<'_>,
 ) {
-    members(checker, name, visit, |visitor| package::visit(file, limits, visitor));
+    members(checker, name, visit, |visitor| unpacker.visit(file, visitor));
 }
 
 /// Checks the container image called `name` in the same way.
 pub(super) fn check_image(
     checker: &dyn Members,
-    limits: &Limits,
+    unpacker: &Unpacker,
     name: &FileName,
     visit: Visit<'_>,
 ) {
-    members(checker, name, visit, |visitor| package::visit_image(&name.path, limits, visitor));
+    members(checker, name, visit, |visitor| unpacker.visit_image(&name.path, visitor));
 }
 
 /// Checks a package of a repository in the same way.
 pub(super) fn check_listed(
     checker: &dyn Members,
-    limits: &Limits,
+    unpacker: &Unpacker,
     listed: &Listed,
     visit: Visit<'_>,
 ) {
     let name = FileName::file(listed.address());
-    members(checker, &name, visit, |visitor| listed.visit(limits, visitor));
+    members(checker, &name, visit, |visitor| listed.visit(unpacker, visitor));
 }
 
-fn members(
+fn members<E: fmt::Display>(
     checker: &dyn Members,
     name: &FileName,
     visit: Visit<'_>,
-    unpack: impl FnOnce(&mut dyn Visitor) -> Result<(), String>,
+    unpack: impl FnOnce(&mut dyn Visitor) -> Result<(), E>,
 ) {
     let read = unpack(&mut Checking { visit, name, checker });
-    if let Err(reason) = read {
-        visit(Record::because(Status::Unreadable, reason).named(name).into());
+    if let Err(error) = read {
+        visit(Record::because(Status::Unreadable, error.to_string()).named(name).into());
     }
 }
 

@@ -9,7 +9,7 @@ use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Undecided, UndecidedCause};
 
 use super::options::{Against, CheckOptions};
-use sframe_input::DebugFile;
+use sframe_input::{DebugFile, DebugFileError};
 
 /// The CFI of a file and of its debug file, or the ORC tables that take its place. Nothing is read before the first request.
 pub struct Tables<'t> {
@@ -44,8 +44,8 @@ pub fn with_tables<T>(
 ) -> T {
     let (debug_file, refused) = match debug_file(path, elf, options) {
         Ok(found) => (found, None),
-        Err(reason) => {
-            let cause = UndecidedCause::DebugFile;
+        Err(error) => {
+            let (cause, reason) = (UndecidedCause::DebugFile, error.to_string());
             (None, Some(Undecided { section: None, cause, reason }))
         }
     };
@@ -153,7 +153,7 @@ fn debug_file(
     path: &Path,
     elf: &Elf<'_>,
     options: &CheckOptions,
-) -> Result<Option<DebugFile>, String> {
+) -> Result<Option<DebugFile>, DebugFileError> {
     let CheckOptions { debug_dirs, debug_packages, debuginfod, .. } = options;
     let mut found = None;
     if !debug_dirs.is_empty() || debuginfod.is_some() {
@@ -165,7 +165,7 @@ fn debug_file(
         found = packages.find(elf)?;
     }
     match (found, debuginfod) {
-        (None, Some(servers)) => servers.find(elf),
+        (None, Some(servers)) => Ok(servers.find(elf)?),
         (found, _) => Ok(found),
     }
 }

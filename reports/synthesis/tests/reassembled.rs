@@ -67,7 +67,7 @@ fn assemble(folder: &Path, program: &Path) -> Option<usize> {
     let elf = Elf::parse(&data).expect("ELF");
     let abi = elf.abi().expect("a machine of SFrame");
     let mut text = Vec::new();
-    let outcome = reassemble(&elf, "program", &mut text).expect("written").expect("assembly");
+    let outcome = reassemble(&elf, "program", &mut text).expect("assembly");
     println!("{}: {} functions", program.display(), outcome.functions);
     let (source, object) = (folder.join("program.s"), folder.join("program.o"));
     std::fs::write(&source, &text).expect("written");

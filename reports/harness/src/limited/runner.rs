@@ -47,8 +47,12 @@ pub struct Finished {
 /// The reason why a program has no result.
 #[derive(Debug)]
 pub enum NotRun {
-    /// The program could not be started, or its watcher failed; contains the reason.
-    Failed(String),
+    /// The program could not be started: why, in the words of its watcher, which is another process.
+    NotStarted(String),
+    /// The watcher failed.
+    WatcherFailed,
+    /// It was given up, because it did not end in time in any of this number of runs on sound sections.
+    GivenUp(usize),
     /// [`Runner::stop`] returned true.
     Stopped,
     /// The watcher could not be started.
@@ -79,13 +83,13 @@ impl<'a> Runner<'a> {
         }
         match self.reply(&mut watcher)? {
             Some(Ok(ran)) => Ok(Finished { ran, _watcher: watcher, folder }),
-            Some(Err(why)) => Err(NotRun::Failed(why)),
+            Some(Err(why)) => Err(NotRun::NotStarted(why)),
             None => {
                 let stopped = watcher.lifeline.is_none() || (self.stop)();
                 watcher.kill();
                 Err(match stopped {
                     true => NotRun::Stopped,
-                    false => NotRun::Failed("its watcher process failed".to_owned()),
+                    false => NotRun::WatcherFailed,
                 })
             }
         }
@@ -146,14 +150,26 @@ impl fmt::Debug for Runner<'_> {
 impl fmt::Display for NotRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotRun::Failed(why) => f.write_str(why),
+            NotRun::NotStarted(why) => f.write_str(why),
+            NotRun::WatcherFailed => f.write_str("its watcher process failed"),
+            NotRun::GivenUp(runs) => write!(
+                f,
+                "it did not end in time on the first {runs} sound sections, and was given up"
+            ),
             NotRun::Stopped => f.write_str("stopped"),
             NotRun::System(error) => write!(f, "{error}"),
         }
     }
 }
 
-impl Error for NotRun {}
+impl Error for NotRun {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            NotRun::System(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<io::Error> for NotRun {
     fn from(error: io::Error) -> NotRun {

@@ -18,14 +18,15 @@ const MAX_ALIGNMENT: u64 = 1 << 16;
 
 pub(super) fn write(
     plan: &Plan<'_>,
+    elf: &Elf<'_>,
     abi: Abi,
     name: &str,
-    symbols: &SymbolTable<'_>,
-    elf: &Elf<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     head(out, abi, name)?;
-    let mut labels = Labels::new(symbols, elf.data().len());
+    // Names help people who read the assembly, and `--thorough` on the rebuilt file to find the entries of functions.
+    let symbols = SymbolTable::load(elf).unwrap_or_default();
+    let mut labels = Labels::new(&symbols, elf.data().len());
     let at_entry = State::at_entry(abi);
     let mut settled = Settled::default();
     for section in &plan.sections {
@@ -112,8 +113,12 @@ impl Body<'_, '_> {
         }
         writeln!(self.out, "\t.size \"{name}\", {size}")?;
         writeln!(self.out, "\"{name}\":")?;
-        let pinned = settled.pins(function, at_entry);
-        directive::start(self.out, function, at_entry, pinned)?;
+        let is_pinned = settled.pins(function, at_entry);
+        directive::start(self.out, function)?;
+        if is_pinned {
+            directive::nop(self.out)?;
+        }
+        directive::initial_state(self.out, function, at_entry)?;
         let mut machine = function.machine();
         // Functions whose instructions cannot be evaluated have been left out before.
         for (at, instruction) in Placed::of(&function.fde).flatten() {

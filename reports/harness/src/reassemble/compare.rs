@@ -12,6 +12,7 @@ use sframe_oracle::witness::{CodeRange, Left, Says, Shared, Witness};
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::CodeAddress;
 
+use super::error::CompareError;
 use super::functions::{Function, Initials, Plan};
 use super::placed::Placed;
 use super::rules::{Change, Machine};
@@ -51,13 +52,11 @@ pub struct Comparison {
 /// file assembled from it.
 ///
 /// # Errors
-/// Returns the reason if they cannot be compared: different machines, unreadable entries, or a rebuilt file without the
+/// Returns an error if they cannot be compared: different machines, unreadable entries, or a rebuilt file without the
 /// symbols at the start of its sections.
-pub fn compare(original: &Elf<'_>, rebuilt: &Elf<'_>) -> Result<Comparison, String> {
+pub fn compare(original: &Elf<'_>, rebuilt: &Elf<'_>) -> Result<Comparison, CompareError> {
     if original.abi().is_none() || original.abi() != rebuilt.abi() {
-        return Err(
-            "the files are not for the same machine, or SFrame is not defined for it".to_owned()
-        );
+        return Err(CompareError::Machines);
     }
     let sources = (CfiSource::of(original), CfiSource::of(rebuilt));
     let loaded = (Loaded::of(&sources.0)?, Loaded::of(&sources.1)?);
@@ -71,8 +70,7 @@ pub fn compare(original: &Elf<'_>, rebuilt: &Elf<'_>) -> Result<Comparison, Stri
     let mut comparison = Comparison::default();
     for section in &plan.sections {
         let number = section.section.index;
-        let missing = || format!("the rebuilt file has no symbol {SECTION_SYMBOL}{number}");
-        let base = *bases.get(&number).ok_or_else(missing)?;
+        let base = *bases.get(&number).ok_or(CompareError::NoSection(number))?;
         for function in &section.functions {
             let address = base.address.wrapping_add(function.offset);
             let place = CodeAddress { address, ..base };
@@ -93,8 +91,8 @@ pub fn compare(original: &Elf<'_>, rebuilt: &Elf<'_>) -> Result<Comparison, Stri
 }
 
 /// The starts of the original's code sections in the rebuilt file, by section number. The symbols have no type.
-fn section_starts(rebuilt: &Elf<'_>) -> Result<BTreeMap<u32, CodeAddress>, String> {
-    let file = object::File::parse(rebuilt.data()).map_err(|error| error.to_string())?;
+fn section_starts(rebuilt: &Elf<'_>) -> Result<BTreeMap<u32, CodeAddress>, CompareError> {
+    let file = object::File::parse(rebuilt.data()).map_err(CompareError::Symbols)?;
     let is_relocatable = rebuilt.kind() == ElfKind::Relocatable;
     let starts = file.symbols().filter_map(|symbol| {
         let number = symbol.name_bytes().ok()?.strip_prefix(SECTION_SYMBOL.as_bytes())?;

@@ -21,18 +21,10 @@ const ARGS_SIZE: u8 = 0x2e;
 /// `DW_CFA_AARCH64_set_ra_state`, for which assemblers have no directive.
 const SET_RA_STATE: u8 = 0x2b;
 
-/// Writes `.cfi_startproc` and the directives that lead from the state at entry to the CIE's state; `pinned` keeps them
-/// in the FDE.
-pub(super) fn start(
-    out: &mut dyn Write,
-    function: &Function<'_>,
-    at_entry: &State<'_>,
-    pinned: bool,
-) -> io::Result<()> {
+/// Writes `.cfi_startproc` and the attributes of the CIE.
+pub(super) fn start(out: &mut dyn Write, function: &Function<'_>) -> io::Result<()> {
     let cie = function.fde.cie();
     let abi = function.fde.cfi().abi();
-    let nothing = State::default();
-    let implied = if function.start.simple { &nothing } else { at_entry };
     out.write_all(match function.start.simple {
         true => b"\t.cfi_startproc simple\n",
         false => b"\t.cfi_startproc\n",
@@ -46,9 +38,22 @@ pub(super) fn start(
     if cie.return_address != abi.ra() {
         writeln!(out, "\t.cfi_return_column {}", cie.return_address.0)?;
     }
-    if pinned {
-        escape(out, &[NOP], &[])?;
-    }
+    Ok(())
+}
+
+/// Writes an instruction without effect, after which assemblers keep all instructions in the FDE.
+pub(super) fn nop(out: &mut dyn Write) -> io::Result<()> {
+    escape(out, &[NOP], &[])
+}
+
+/// Writes the directives that lead from the state at entry to the CIE's state.
+pub(super) fn initial_state(
+    out: &mut dyn Write,
+    function: &Function<'_>,
+    at_entry: &State<'_>,
+) -> io::Result<()> {
+    let nothing = State::default();
+    let implied = if function.start.simple { &nothing } else { at_entry };
     let initial = function.initial;
     if let Some(rule) = &initial.cfa
         && implied.cfa != initial.cfa

@@ -95,8 +95,7 @@ impl<'c> Plan<'c> {
             .collect();
         // If two entries have the same range, the one in .eh_frame, which unwinders read, comes first.
         all.sort_by_key(|(_, fde)| (fde.start(), fde.cfi().kind() == Some(Kind::DebugFrame)));
-        let relocatable = elf.kind() == ElfKind::Relocatable;
-        let finder = Finder::of(&plan.sections, relocatable);
+        let finder = Finder::of(&plan.sections, elf.kind());
         let mut last: Option<(CodeAddress, u64)> = None;
         for (place, fde) in all {
             if last == Some((fde.start(), fde.size())) && fde.cfi().kind() == Some(Kind::DebugFrame)
@@ -161,14 +160,14 @@ struct Finder {
 }
 
 impl Finder {
-    fn of(sections: &[CodeSection<'_>], relocatable: bool) -> Finder {
+    fn of(sections: &[CodeSection<'_>], kind: ElfKind) -> Finder {
         let mut places: Vec<_> = sections
             .iter()
             .enumerate()
             .map(|(number, code)| {
-                let (index, address) = match relocatable {
-                    true => (code.section.index, 0),
-                    false => (0, code.section.address),
+                let (index, address) = match kind {
+                    ElfKind::Relocatable => (code.section.index, 0),
+                    _ => (0, code.section.address),
                 };
                 (index, address, code.data.len() as u64, number)
             })

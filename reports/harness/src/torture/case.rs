@@ -12,7 +12,7 @@ pub enum Duty {
     /// Refuse it: the format gives the bytes no meaning, because something that is needed is outside the section, or
     /// has a code that the version does not define.
     Refuse,
-    /// Either: the bytes can be read, though they may make no sense.
+    /// It may do either: the bytes can be read, though they may make no sense.
     Survive,
 }
 
@@ -23,7 +23,7 @@ pub enum Kind {
     Sound,
     /// One broken rule: the files of `corpus/malformed`.
     Malformed,
-    /// The same defects in sections of older versions.
+    /// One broken rule in a section of an older version.
     Defect,
     /// Sections and files that promise far more than they contain.
     Bomb,

@@ -182,7 +182,7 @@ fn reader(report: &ReaderReport) -> Reader {
         name: report.reader.name.clone(),
         command: report.reader.command.clone(),
         version: report.version.as_deref().map(printable),
-        error: report.outcomes.as_ref().err().cloned(),
+        error: report.outcomes.as_ref().err().map(ToString::to_string),
         reads: report.formats().map(format).collect(),
         counts: counts(report),
         cases: report.outcomes().iter().map(case_of).collect(),

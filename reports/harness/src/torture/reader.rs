@@ -18,6 +18,26 @@ pub struct Reader {
     pub(super) gives_up: &'static [&'static str],
 }
 
+/// Why a text names no reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReaderError {
+    /// A quotation mark is missing.
+    OpenQuote,
+    /// It has no words.
+    Empty,
+}
+
+impl fmt::Display for ReaderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ReaderError::OpenQuote => "a quotation mark is missing",
+            ReaderError::Empty => "no command",
+        })
+    }
+}
+
+impl std::error::Error for ReaderError {}
+
 /// Observed: GNU readelf and objdump 2.44 on version 1, both with exit status 0.
 const GNU_GIVES_UP: &[&str] = &["SFrame version not supported"];
 
@@ -29,16 +49,16 @@ impl Reader {
     /// - a command with `{}` for the file, which is split into words as a shell does, but without a shell.
     ///
     /// # Errors
-    /// Returns the reason if the command cannot be split into words.
-    pub fn new(text: &str, program: &Path) -> Result<Reader, String> {
+    /// Returns an error if the command cannot be split into words.
+    pub fn new(text: &str, program: &Path) -> Result<Reader, ReaderError> {
         let name = text.to_owned();
         let is_command = text.contains(FILE) || text.contains(char::is_whitespace);
         if let Some(command) = preset(text, program).filter(|_| !is_command) {
             return Ok(Reader { name, command, gives_up: GNU_GIVES_UP });
         }
-        let mut command = shlex::split(text).ok_or("a quotation mark is missing")?;
+        let mut command = shlex::split(text).ok_or(ReaderError::OpenQuote)?;
         if command.is_empty() {
-            return Err("no command".to_owned());
+            return Err(ReaderError::Empty);
         }
         if !command.iter().any(|word| word.contains(FILE)) {
             command.push(FILE.to_owned());

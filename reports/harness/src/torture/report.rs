@@ -7,10 +7,10 @@ use sframe_validator::rules::Rule;
 use super::case::{Duty, Format, Kind};
 use super::reader::Reader;
 use super::verdict::{Judgement, Verdict};
-use crate::limited::{Cost, End, Limits};
+use crate::limited::{Cost, End, Limits, NotRun};
 
 /// The outcomes of all readers.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Report {
     /// The limits of each run.
     pub limits: Limits,
@@ -25,14 +25,14 @@ pub struct Report {
 }
 
 /// A reader and its outcomes.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ReaderReport {
     /// The reader.
     pub reader: Reader,
     /// The first line that it prints for `--version`, if it has that option.
     pub version: Option<Vec<u8>>,
     /// The outcomes of the cases that have run, in order, or why it could not be run.
-    pub outcomes: Result<Vec<Outcome>, String>,
+    pub outcomes: Result<Vec<Outcome>, NotRun>,
 }
 
 /// The outcome of a case for a reader.

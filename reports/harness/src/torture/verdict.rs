@@ -116,17 +116,16 @@ fn reports_crash(status: i32, errors: &[u8]) -> bool {
     panicked || sanitized
 }
 
-/// Judges a verdict by the case's expected behaviour, and by whether the reader accepts sound sections of the case's
-/// format (`known`).
-pub(super) fn judge(verdict: Verdict, duty: Duty, known: bool) -> Judgement {
+/// Judges a verdict on a reader that accepts sound sections of the case's format, by the case's expected behaviour.
+pub(super) const fn judge(verdict: Verdict, duty: Duty) -> Judgement {
     match (verdict, duty) {
         (Verdict::Crash | Verdict::Hang | Verdict::Memory | Verdict::Writes, _) => {
             Judgement::NotConforming
         }
         (Verdict::Accept, Duty::Refuse) => Judgement::NotConforming,
-        (Verdict::Accept, Duty::Read | Duty::Survive) => Judgement::Conforming,
-        (Verdict::Reject, _) if known => Judgement::Conforming,
-        (Verdict::Reject, _) => Judgement::OutOfScope,
+        (Verdict::Accept, Duty::Read | Duty::Survive) | (Verdict::Reject, _) => {
+            Judgement::Conforming
+        }
     }
 }
 

@@ -102,9 +102,7 @@ fn damage_is_reported_for_the_damaged_member() {
     let mut count = MemberCount::default();
     let data = archive(b"!<arch>\n", &[stored("a.o/", b""), vec![b' '; 60]]);
     let found: Vec<_> = members(&data, &mut count).collect();
-    assert!(
-        matches!(&found[..], [Ok(_), Err(why)] if why == "there is no member header at offset 0x44")
-    );
+    assert!(matches!(&found[..], [Ok(_), Err(why)] if *why == ArchiveError::NoHeader(0x44)));
 }
 
 /// 100,000 members share a name of one megabyte. Copying or searching it for each member would process 100 GB.
@@ -125,20 +123,24 @@ fn a_long_name_shared_by_all_members_is_cheap() {
     }));
     // The limit for names is 128 MiB, and each counts as 4096 bytes.
     assert_eq!(count.members(), (1 << 27) / 4096 + 1);
-    assert_eq!(count.reached().as_deref(), Some("the names in it take more than 128 MiB"));
+    assert_eq!(reached(&count).as_deref(), Some("the names in it take more than 128 MiB"));
     let mut count = MemberCount::new(1_000_000, 1 << 20, "a remedy");
     assert_eq!(members(&data, &mut count).count(), (1 << 20) / 4096);
     let reason = "the names in it take more than 1 MiB (a remedy)";
-    assert_eq!(count.reached().as_deref(), Some(reason));
+    assert_eq!(reached(&count).as_deref(), Some(reason));
+}
+
+fn reached(count: &MemberCount) -> Option<String> {
+    count.reached().map(|limit| limit.to_string())
 }
 
 #[test]
 fn members_end_at_the_limit() {
     let data = archive(b"!<arch>\n", &vec![stored("x/", b""); 11]);
-    for (most, found, reached) in [(11, 11, None), (10, 10, Some("it has more than 10 members"))] {
+    for (most, found, limit) in [(11, 11, None), (10, 10, Some("it has more than 10 members"))] {
         let mut count = MemberCount::new(most, u64::MAX, "");
         assert_eq!(members(&data, &mut count).count(), found);
-        assert_eq!(count.reached().as_deref(), reached);
+        assert_eq!(reached(&count).as_deref(), limit);
     }
 }
 

@@ -8,12 +8,13 @@ use std::fs::{self, DirBuilder, File, Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
 
-use crate::{open_file, plain_error, read_up_to};
-use sframe_record::text::printable_path;
+use super::{CacheObstacle, DebuginfodError};
+use crate::{open_file, read_up_to};
 
 /// The file in each folder.
 const NAME: &str = "debuginfo";
@@ -45,14 +46,14 @@ impl Cache {
     /// Looks for the file of a build ID.
     ///
     /// # Errors
-    /// Returns an error, for people, if there is something else with its name.
-    pub(super) fn look(&self, id: &str) -> Result<Known, String> {
+    /// Returns an error if there is something else with its name.
+    pub(super) fn look(&self, id: &str) -> Result<Known, DebuginfodError> {
         let folder = self.folder.join(id);
         match fs::symlink_metadata(&folder) {
             Ok(metadata) if metadata.is_dir() => {}
-            Ok(_) => return Err(unusable(&folder, "it is not a folder")),
+            Ok(_) => return Err(unusable(&folder, CacheObstacle::NotAFolder)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Known::Unknown),
-            Err(error) => return Err(unusable(&folder, &plain_error(&error))),
+            Err(error) => return Err(refused(&folder, error)),
         }
         let path = folder.join(NAME);
         match fs::symlink_metadata(&path) {
@@ -61,9 +62,9 @@ impl Cache {
                 false => Known::Unknown,
             }),
             Ok(metadata) if metadata.is_file() => Ok(Known::Here(path)),
-            Ok(_) => Err(unusable(&path, "it is not a regular file")),
+            Ok(_) => Err(unusable(&path, CacheObstacle::NotAFile)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Known::Unknown),
-            Err(error) => Err(unusable(&path, &plain_error(&error))),
+            Err(error) => Err(refused(&path, error)),
         }
     }
 
@@ -79,46 +80,45 @@ impl Cache {
     /// A file into which the file of a build ID is written.
     ///
     /// # Errors
-    /// Returns an error, for people, if it cannot be made.
-    pub(super) fn create(&self, id: &str) -> Result<NamedTempFile, String> {
+    /// Returns an error if it cannot be made.
+    pub(super) fn create(&self, id: &str) -> Result<NamedTempFile, DebuginfodError> {
         let folder = self.folder_of(id)?;
         let created = tempfile::Builder::new().prefix("debuginfo.").tempfile_in(&folder);
-        created.map_err(|error| unusable(&folder, &plain_error(&error)))
+        created.map_err(|error| refused(&folder, error))
     }
 
     /// Gives a complete file its name. If another client was faster, its file is used.
     ///
     /// # Errors
-    /// Returns an error, for people, if that fails.
-    pub(super) fn keep(&self, id: &str, file: NamedTempFile) -> Result<PathBuf, String> {
+    /// Returns an error if that fails.
+    pub(super) fn keep(&self, id: &str, file: NamedTempFile) -> Result<PathBuf, DebuginfodError> {
         let path = self.folder_of(id)?.join(NAME);
-        let failed = |error: &io::Error| unusable(&path, &plain_error(error));
         let read_only = Permissions::from_mode(0o400);
-        file.as_file().set_permissions(read_only).map_err(|error| failed(&error))?;
+        file.as_file().set_permissions(read_only).map_err(|error| refused(&path, error))?;
         forget_miss(&path);
         match file.persist_noclobber(&path) {
             Ok(_) => Ok(path),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(path),
-            Err(error) => Err(failed(&error.error)),
+            Err(error) => Err(refused(&path, error.error)),
         }
     }
 
     /// Notes that no server has the file of a build ID.
     ///
     /// # Errors
-    /// Returns an error, for people, if that fails.
-    pub(super) fn note_missing(&self, id: &str) -> Result<(), String> {
+    /// Returns an error if that fails.
+    pub(super) fn note_missing(&self, id: &str) -> Result<(), DebuginfodError> {
         let path = self.folder_of(id)?.join(NAME);
         forget_miss(&path);
         match File::options().write(true).create_new(true).open(&path) {
             Ok(_) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            Err(error) => Err(unusable(&path, &plain_error(&error))),
+            Err(error) => Err(refused(&path, error)),
         }
     }
 
     /// The folder of a build ID, which is made if it is not there.
-    fn folder_of(&self, id: &str) -> Result<PathBuf, String> {
+    fn folder_of(&self, id: &str) -> Result<PathBuf, DebuginfodError> {
         let folder = self.folder.join(id);
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
@@ -128,9 +128,13 @@ impl Cache {
             Ok(()) => Ok(folder),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let is_folder = fs::symlink_metadata(&folder).is_ok_and(|of| of.is_dir());
-                if is_folder { Ok(folder) } else { Err(unusable(&folder, "it is not a folder")) }
+                if is_folder {
+                    Ok(folder)
+                } else {
+                    Err(unusable(&folder, CacheObstacle::NotAFolder))
+                }
             }
-            Err(error) => Err(unusable(&folder, &plain_error(&error))),
+            Err(error) => Err(refused(&folder, error)),
         }
     }
 }
@@ -148,8 +152,12 @@ fn forget_miss(path: &Path) {
     }
 }
 
-fn unusable(path: &Path, why: &str) -> String {
-    format!("the cache of debuginfod cannot be used: {}: {why}", printable_path(path))
+fn unusable(path: &Path, why: CacheObstacle) -> DebuginfodError {
+    DebuginfodError::Cache(path.to_owned(), why)
+}
+
+fn refused(path: &Path, error: io::Error) -> DebuginfodError {
+    unusable(path, CacheObstacle::Io(Arc::new(error)))
 }
 
 #[cfg(test)]
@@ -165,10 +173,14 @@ mod tests {
         (folder, cache)
     }
 
-    fn kept(cache: &Cache, content: &[u8]) -> Result<PathBuf, String> {
+    fn kept(cache: &Cache, content: &[u8]) -> Result<PathBuf, DebuginfodError> {
         let mut file = cache.create("ab")?;
         file.write_all(content).expect("writable");
         cache.keep("ab", file)
+    }
+
+    fn known(cache: &Cache) -> Known {
+        cache.look("ab").expect("a sound cache")
     }
 
     fn names(cache: &Cache) -> Vec<String> {
@@ -182,13 +194,13 @@ mod tests {
     #[test]
     fn files_have_the_names_of_elfutils() {
         let (_folder, cache) = cache();
-        assert_eq!(cache.look("ab"), Ok(Known::Unknown));
+        assert_eq!(known(&cache), Known::Unknown);
         let path = kept(&cache, b"first").expect("kept");
         assert_eq!(path, cache.folder.join("ab/debuginfo"));
-        assert_eq!(cache.look("ab"), Ok(Known::Here(path.clone())));
+        assert_eq!(known(&cache), Known::Here(path.clone()));
         assert_eq!(fs::metadata(&path).expect("a file").permissions().mode() & 0o777, 0o400);
         // Another client's file stays.
-        assert_eq!(kept(&cache, b"second"), Ok(path.clone()));
+        assert_eq!(kept(&cache, b"second").expect("a file"), path);
         assert_eq!(fs::read(&path).expect("readable"), b"first");
         cache.note_missing("ab").expect("nothing to note");
         assert_eq!(fs::read(&path).expect("readable"), b"first");
@@ -204,26 +216,26 @@ mod tests {
         let path = cache.folder.join("ab/debuginfo");
         let metadata = fs::metadata(&path).expect("a file");
         assert_eq!(metadata.len(), 0);
-        assert_eq!(cache.look("ab"), Ok(Known::Missing));
+        assert_eq!(known(&cache), Known::Missing);
         // Eleven minutes ago, with ten allowed, and with twelve.
         let past = SystemTime::now() - Duration::from_secs(660);
         let age = || {
             let file = File::options().write(true).open(&path).expect("writable");
             file.set_modified(past).expect("a time");
             // As older clients made it.
-            fs::set_permissions(&path, Permissions::from_mode(0)).expect("ours");
+            fs::set_permissions(&path, Permissions::from_mode(0o000)).expect("ours");
         };
         age();
-        assert_eq!(cache.look("ab"), Ok(Known::Unknown));
+        assert_eq!(known(&cache), Known::Unknown);
         fs::write(cache.folder.join("cache_miss_s"), "720\n").expect("writable");
-        assert_eq!(cache.look("ab"), Ok(Known::Missing));
+        assert_eq!(known(&cache), Known::Missing);
         fs::write(cache.folder.join("cache_miss_s"), "0").expect("writable");
-        assert_eq!(cache.look("ab"), Ok(Known::Unknown));
+        assert_eq!(known(&cache), Known::Unknown);
         // It is noted anew, and a file that has come to the server takes its place.
         fs::write(cache.folder.join("cache_miss_s"), "600").expect("writable");
         cache.note_missing("ab").expect("noted");
-        assert_eq!(cache.look("ab"), Ok(Known::Missing));
-        assert_eq!(kept(&cache, b"here"), Ok(path.clone()));
+        assert_eq!(known(&cache), Known::Missing);
+        assert_eq!(kept(&cache, b"here").expect("a file"), path);
         assert_eq!(fs::read(&path).expect("readable"), b"here");
     }
 
@@ -240,13 +252,13 @@ mod tests {
             kept(&cache, b"ours").expect_err("a link"),
             cache.note_missing("ab").expect_err("a link"),
         ] {
-            assert!(why.ends_with("cache/ab: it is not a folder"), "{why}");
+            assert!(why.to_string().ends_with("cache/ab: it is not a folder"), "{why}");
         }
         fs::remove_file(cache.folder.join("ab")).expect("a link");
         fs::create_dir(cache.folder.join("ab")).expect("a folder");
         let victim = other.join("victim");
         symlink(&victim, cache.folder.join("ab/debuginfo")).expect("a link");
-        let why = cache.look("ab").expect_err("a link");
+        let why = cache.look("ab").expect_err("a link").to_string();
         assert!(why.ends_with("ab/debuginfo: it is not a regular file"), "{why}");
         let _ = kept(&cache, b"ours");
         let _ = cache.note_missing("ab");

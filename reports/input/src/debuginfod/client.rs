@@ -3,17 +3,17 @@
 use std::env;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sframe_oracle::debug_file::{build_id, check};
-use sframe_record::text::printable_path;
 use sframe_validator::elf::{Elf, SHT_NOBITS};
 use ureq::Agent;
 
 use super::cache::{Cache, Known};
 use super::server::{Failure, Server, agent, receive};
 use super::settings::Settings;
-use crate::{DebugBytes, DebugFile, FileBytes, plain_error};
+use super::{DebuginfodError, Unfit};
+use crate::{DebugBytes, DebugFile, FileBytes};
 
 /// The longest build ID that servers are asked for, in bytes: those of linkers have 8 to 32.
 const LONGEST_ID: usize = 64;
@@ -36,15 +36,15 @@ struct State {
     /// The rest of [`ROOM`].
     room: u64,
     /// Why nothing can be written to the cache.
-    unwritable: Option<String>,
+    unwritable: Option<DebuginfodError>,
 }
 
 impl Debuginfod {
     /// The servers, the cache and the limits that the environment names. No server is asked yet.
     ///
     /// # Errors
-    /// Returns an error, for people, if the environment names none, or if a variable cannot be understood.
-    pub fn from_environment() -> Result<Debuginfod, String> {
+    /// Returns an error if the environment names none, or if a variable cannot be understood.
+    pub fn from_environment() -> Result<Debuginfod, DebuginfodError> {
         Settings::read(|name| env::var_os(name), |path| path.is_dir()).map(Debuginfod::new)
     }
 
@@ -62,9 +62,9 @@ impl Debuginfod {
     /// information.
     ///
     /// # Errors
-    /// Returns an error, for people, if a server or the cache failed. After the first failure of a server it is not asked
+    /// Returns an error if a server or the cache failed. After the first failure of a server it is not asked
     /// again, and the error is the one of the first time.
-    pub fn find(&self, elf: &Elf<'_>) -> Result<Option<DebugFile>, String> {
+    pub fn find(&self, elf: &Elf<'_>) -> Result<Option<DebugFile>, DebuginfodError> {
         let id = build_id(elf).filter(|_| !has_debug_info(elf));
         let Some(id) = id.and_then(name_of) else { return Ok(None) };
         if let Some(found) = self.cached(elf, &id)? {
@@ -79,20 +79,20 @@ impl Debuginfod {
     }
 
     /// What the cache says: the file, or that there is none. `None` if servers have to be asked.
-    fn cached(&self, elf: &Elf<'_>, id: &str) -> Result<Option<Option<DebugFile>>, String> {
+    fn cached(
+        &self,
+        elf: &Elf<'_>,
+        id: &str,
+    ) -> Result<Option<Option<DebugFile>>, DebuginfodError> {
         let path = match self.cache.look(id)? {
             Known::Here(path) => path,
             Known::Missing => return Ok(Some(None)),
             Known::Unknown => return Ok(None),
         };
-        let shown = printable_path(&path);
-        let unusable = |why: &str| {
-            format!(
-                "{shown} is not its debug file: {why}; remove it, so that servers are asked again"
-            )
-        };
-        let data = checked(elf, &path).map_err(|why| unusable(&why))?;
-        Ok(Some(Some(DebugFile { path, data: DebugBytes::File(data) })))
+        match checked(elf, &path) {
+            Ok(data) => Ok(Some(Some(DebugFile { path, data: DebugBytes::File(data) }))),
+            Err(why) => Err(DebuginfodError::Foreign(path, why)),
+        }
     }
 
     /// Asks each server that has not failed.
@@ -101,7 +101,7 @@ impl Debuginfod {
         elf: &Elf<'_>,
         id: &str,
         state: &mut State,
-    ) -> Result<Option<DebugFile>, String> {
+    ) -> Result<Option<DebugFile>, DebuginfodError> {
         let State { servers, room, unwritable } = state;
         if let Some(why) = unwritable {
             return Err(why.clone());
@@ -114,8 +114,7 @@ impl Debuginfod {
             }
             match self.fetch_from(server, elf, id, room) {
                 Ok(Some(path)) => {
-                    let why = || format!("{} is not its debug file", printable_path(&path));
-                    return self.cached(elf, id)?.ok_or_else(why);
+                    return self.cached(elf, id)?.ok_or(DebuginfodError::Vanished(path));
                 }
                 Ok(None) => {}
                 Err(Failure::Size(limit)) => failures.push(server.failure(&format!(
@@ -132,7 +131,7 @@ impl Debuginfod {
             self.cache.note_missing(id).map_err(|why| unwritable.insert(why).clone())?;
             return Ok(None);
         }
-        Err(failures.join("; "))
+        Err(DebuginfodError::Servers(failures))
     }
 
     /// Asks one server. Returns the path of the file in the cache.
@@ -158,12 +157,12 @@ impl Debuginfod {
 }
 
 /// The bytes of the file at `path`, if it is the debug file of `elf`.
-fn checked(elf: &Elf<'_>, path: &Path) -> Result<FileBytes, String> {
-    let data = FileBytes::open(path).map_err(|error| plain_error(&error))?;
+fn checked(elf: &Elf<'_>, path: &Path) -> Result<FileBytes, Unfit> {
+    let data = FileBytes::open(path).map_err(|error| Unfit::Io(Arc::new(error)))?;
     if data.has_large_holes() {
-        return Err("it has holes of more than 1 GiB".to_owned());
+        return Err(Unfit::Holes);
     }
-    check(elf, &data).map_err(|why| why.to_string())?;
+    check(elf, &data).map_err(Unfit::Mismatch)?;
     Ok(data)
 }
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use sframe_record::text::printable;
 
-/// The servers that are asked at most.
-const SERVERS: usize = 32;
+use super::DebuginfodError;
+use super::error::SERVERS;
+
 /// The time in which a server has to send [`PROGRESS`](super::server::PROGRESS) bytes.
 const TIMEOUT: u64 = 90;
 /// The time for a file. It holds even if the variables ask for no limit.
@@ -36,19 +37,18 @@ impl Settings {
     /// Reads the variables with `variable`, and finds out with `exists` whether there is a folder.
     ///
     /// # Errors
-    /// Returns an error, for people, if there is no server or no cache, or if a variable cannot be understood.
+    /// Returns an error if there is no server or no cache, or if a variable cannot be understood.
     pub(super) fn read(
         variable: impl Fn(&str) -> Option<OsString>,
         exists: impl Fn(&PathBuf) -> bool,
-    ) -> Result<Settings, String> {
+    ) -> Result<Settings, DebuginfodError> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let number = |name: &str| -> Result<Option<Option<u64>>, String> {
+        let number = |name| -> Result<Option<Option<u64>>, DebuginfodError> {
             match set(name) {
                 None => Ok(None),
                 Some(value) => {
                     let number = value.to_str().and_then(|value| value.trim().parse::<i64>().ok());
-                    let number =
-                        number.ok_or_else(|| format!("--debuginfod: {name} is not a number"))?;
+                    let number = number.ok_or(DebuginfodError::NotANumber(name))?;
                     // Zero and negative numbers mean that there is no limit.
                     Ok(Some(u64::try_from(number).ok().filter(|number| *number > 0)))
                 }
@@ -65,9 +65,7 @@ impl Settings {
             .or(old)
             .or_else(|| folder("XDG_CACHE_HOME").map(|cache| cache.join("debuginfod_client")))
             .or_else(|| home.map(|home| home.join(".cache/debuginfod_client")))
-            .ok_or(
-                "--debuginfod: there is no folder for the cache: set DEBUGINFOD_CACHE_PATH to one",
-            )?;
+            .ok_or(DebuginfodError::NoCache)?;
         Ok(Settings {
             servers,
             cache,
@@ -80,8 +78,8 @@ impl Settings {
 }
 
 /// The addresses in `DEBUGINFOD_URLS`.
-fn servers(urls: &OsString) -> Result<Vec<String>, String> {
-    let urls = urls.to_str().ok_or("--debuginfod: DEBUGINFOD_URLS is not UTF-8")?;
+fn servers(urls: &OsString) -> Result<Vec<String>, DebuginfodError> {
+    let urls = urls.to_str().ok_or(DebuginfodError::NotText)?;
     // Fedora's value has words on how signatures of the files are to be checked, which later versions of elfutils know.
     let words = urls.split_ascii_whitespace().filter(|word| !word.starts_with("ima:"));
     let mut servers = Vec::new();
@@ -89,9 +87,7 @@ fn servers(urls: &OsString) -> Result<Vec<String>, String> {
         let scheme = word.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
         if !matches!(scheme.as_deref(), Some("http" | "https")) {
             let word = crate::repository::without_credentials(&printable(word));
-            return Err(format!(
-                "--debuginfod: {word} in DEBUGINFOD_URLS is neither an http: nor an https: address"
-            ));
+            return Err(DebuginfodError::NotAnAddress(word));
         }
         let server = word.trim_end_matches('/').to_owned();
         if !servers.contains(&server) {
@@ -99,9 +95,9 @@ fn servers(urls: &OsString) -> Result<Vec<String>, String> {
         }
     }
     match servers.len() {
-        0 => Err("--debuginfod: DEBUGINFOD_URLS names no server: set it to the addresses of servers, such as https://debuginfod.debian.net, separated by spaces".to_owned()),
+        0 => Err(DebuginfodError::NoServer),
         1..=SERVERS => Ok(servers),
-        many => Err(format!("--debuginfod: DEBUGINFOD_URLS has {many} servers, more than {SERVERS}")),
+        many => Err(DebuginfodError::ManyServers(many)),
     }
 }
 
@@ -109,7 +105,7 @@ fn servers(urls: &OsString) -> Result<Vec<String>, String> {
 mod tests {
     use super::*;
 
-    fn read(variables: &[(&str, &str)], old: bool) -> Result<Settings, String> {
+    fn read(variables: &[(&str, &str)], old: bool) -> Result<Settings, DebuginfodError> {
         let variable = |name: &str| {
             let found = variables.iter().find(|(of, _)| *of == name);
             found.map(|(_, value)| OsString::from(value))
@@ -152,7 +148,8 @@ mod tests {
     #[test]
     fn the_cache_is_where_elfutils_has_it() {
         let of = |variables: &[(&str, &str)], old| {
-            read(&[&[URLS], variables].concat(), old).map(|settings| settings.cache)
+            let settings = read(&[&[URLS], variables].concat(), old);
+            settings.map(|settings| settings.cache).map_err(|error| error.to_string())
         };
         let (home, xdg) = (("HOME", "/home/x"), ("XDG_CACHE_HOME", "/xdg"));
         let path = ("DEBUGINFOD_CACHE_PATH", "/path");
@@ -173,14 +170,14 @@ mod tests {
             ("DEBUGINFOD_TIMEOUT", "soon", "DEBUGINFOD_TIMEOUT is not a number"),
         ] {
             let variables = [(name, value), URLS, ("HOME", "/home/x")];
-            let why = read(&variables, false).expect_err("wrong");
+            let why = read(&variables, false).expect_err("wrong").to_string();
             assert!(
                 why.contains(part) && !why.contains("secret") && !why.contains('\u{1b}'),
                 "{why}"
             );
         }
         let many: String = (0..33).map(|number| format!("http://s{number} ")).collect();
-        let why = read(&[("DEBUGINFOD_URLS", &many)], false).expect_err("too many");
+        let why = read(&[("DEBUGINFOD_URLS", &many)], false).expect_err("too many").to_string();
         assert!(why.contains("33 servers, more than 32"), "{why}");
     }
 }

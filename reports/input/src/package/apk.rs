@@ -4,6 +4,7 @@
 //! of one tar archive (Alpine wiki, "Apk spec"). The index states the SHA-1 of the compressed control data, whose
 //! `.PKGINFO` states the SHA-256 of the compressed files as `datahash`.
 
+use std::fmt;
 use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
@@ -31,6 +32,38 @@ pub(super) struct Apk<R: BufRead> {
     /// The hash and the size of a package whose end was reached.
     end: Option<(String, u64)>,
 }
+
+/// How a package differs from the checksum in its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApkMismatch {
+    /// It has no control data, of which the checksum is.
+    NoControl,
+    /// Its control data has another checksum.
+    Control,
+    /// Its control data states no checksum of the files.
+    NoDatahash,
+    /// Its files have another checksum than its control data states.
+    Files,
+}
+
+impl fmt::Display for ApkMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ApkMismatch::NoControl => {
+                "it has no control data to compare with the checksum in its index"
+            }
+            ApkMismatch::Control => {
+                "the SHA-1 of its control data differs from the one in its index"
+            }
+            ApkMismatch::NoDatahash => "its .PKGINFO has no datahash",
+            ApkMismatch::Files => {
+                "the SHA-256 of its files differs from the datahash in its .PKGINFO"
+            }
+        })
+    }
+}
+
+impl std::error::Error for ApkMismatch {}
 
 /// What the members contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +114,7 @@ impl<R: BufRead> Apk<R> {
 
     /// Reads the rest of the package, and compares its control data and its files with the checksum that the index
     /// states. Returns the size of the package.
-    pub(super) fn finish(mut self, checksum: &str) -> io::Result<(u64, Result<(), String>)> {
+    pub(super) fn finish(mut self, checksum: &str) -> io::Result<(u64, Result<(), ApkMismatch>)> {
         if let Some(decoder) = self.decoder.take() {
             let mut stream = decoder.into_inner();
             drain(&mut stream)?;
@@ -90,17 +123,15 @@ impl<R: BufRead> Apk<R> {
         let (hash, size) =
             self.end.ok_or_else(|| io::Error::other("its end could not be reached"))?;
         let verdict = match self.control {
-            None => Err("it has no control data to compare with the checksum in its index"),
-            Some(control) if text_of(&control.sha1) != checksum => {
-                Err("the SHA-1 of its control data differs from the one in its index")
-            }
-            Some(Control { datahash: None, .. }) => Err("its .PKGINFO has no datahash"),
+            None => Err(ApkMismatch::NoControl),
+            Some(control) if text_of(&control.sha1) != checksum => Err(ApkMismatch::Control),
+            Some(Control { datahash: None, .. }) => Err(ApkMismatch::NoDatahash),
             Some(Control { datahash: Some(datahash), .. }) if datahash != hash => {
-                Err("the SHA-256 of its files differs from the datahash in its .PKGINFO")
+                Err(ApkMismatch::Files)
             }
             Some(_) => Ok(()),
         };
-        Ok((size, verdict.map_err(str::to_owned)))
+        Ok((size, verdict))
     }
 }
 

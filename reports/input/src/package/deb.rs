@@ -28,7 +28,7 @@ pub(super) fn visit(
         let mut part = Part::new(stream, size);
         // The name may end with a slash. Other members do not contain the package's files.
         let prefix: Option<&[u8]> = match header.split(|byte| b" /".contains(byte)).next() {
-            // The same folder that `dpkg-deb --raw-extract` uses.
+            // `dpkg-deb --raw-extract` puts them into this folder.
             Some(name) if name.starts_with(b"control.tar") => Some(b"DEBIAN/"),
             Some(name) if name.starts_with(b"data.tar") => Some(b""),
             _ => None,

@@ -7,6 +7,9 @@ use sha2::{Digest, Sha256, Sha512};
 
 use super::stream::drain;
 
+/// The reason for rejecting a file whose bytes do not match its name.
+pub(super) const OTHER: &str = "its SHA-256 differs from the one in its name";
+
 /// A hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {

@@ -12,10 +12,12 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::digest::{Algorithm, Hashed, sha256};
+use super::digest::{Algorithm, Hashed, OTHER, sha256};
 use crate::open_file;
 
-use super::{BUFFER, Content, Limits, Place, Stop, Visit, Visitor, plain_error};
+use super::{
+    BUFFER, Content, DocumentError, Error, Place, Stop, Unpacker, Visit, Visitor, plain_error,
+};
 
 /// The maximum size in bytes of an index or manifest (OCI Distribution Specification, "Pushing Manifests").
 const DOCUMENT: u64 = 4 << 20;
@@ -23,27 +25,26 @@ const DOCUMENT: u64 = 4 << 20;
 const DEPTH: u32 = 8;
 /// The maximum number of indexes and manifests of one image, which has one for each platform plus attachments.
 const DOCUMENTS: usize = 10_000;
+/// The index of an image.
+const INDEX: &str = "index.json";
 /// The folder of the files named by their hash.
 const BLOBS: &str = "blobs/sha256/";
 
-/// Hands every file in the layers of the image in `folder` to `visitor`, in the order of the index, each layer once.
-///
-/// # Errors
-/// Returns the reason if reading ended early: a missing index, a limit, or an error of the system.
-pub fn visit_image(
-    folder: &Path,
-    limits: &Limits,
-    visitor: &mut dyn Visitor,
-) -> Result<(), String> {
-    let blobs = fs::read_dir(folder.join(BLOBS)).into_iter().flatten().filter_map(Result::ok);
-    let sizes = blobs.filter_map(|blob| Some(blob.metadata().ok()?.len()));
-    let size = sizes.fold(0, u64::saturating_add);
-    Visit::run(limits, size, visitor, |visit| {
-        let mut layers = Layers { folder, documents: HashSet::new(), seen: HashSet::new() };
-        let index = document(&folder.join("index.json"))
-            .map_err(|why| Stop(format!("index.json: {why}")))?;
-        layers.follow(visit, "index.json", &index, 0)
-    })
+impl Unpacker {
+    /// Hands every file in the layers of the image in `folder` to `visitor`, in the order of the index, each layer once.
+    ///
+    /// # Errors
+    /// Returns an error if reading ended early: because of a missing index, a limit, or an error of the system.
+    pub fn visit_image(&self, folder: &Path, visitor: &mut dyn Visitor) -> Result<(), Error> {
+        let blobs = fs::read_dir(folder.join(BLOBS)).into_iter().flatten().filter_map(Result::ok);
+        let sizes = blobs.filter_map(|blob| Some(blob.metadata().ok()?.len()));
+        let size = sizes.fold(0, u64::saturating_add);
+        Visit::run(self, size, visitor, |visit| {
+            let mut layers = Layers { folder, documents: HashSet::new(), seen: HashSet::new() };
+            let index = document(&folder.join(INDEX)).map_err(|defect| unusable(INDEX, defect))?;
+            layers.follow(visit, INDEX, &index, 0)
+        })
+    }
 }
 
 /// The relevant fields of an index (`manifests`) or a manifest (`layers`).
@@ -75,21 +76,21 @@ impl Layers<'_> {
         bytes: &[u8],
         depth: u32,
     ) -> Result<(), Stop> {
-        let document: Document =
-            serde_json::from_slice(bytes).map_err(|error| Stop(format!("{file}: {error}")))?;
+        let document: Document = serde_json::from_slice(bytes)
+            .map_err(|error| unusable(file, DocumentError::Json(error)))?;
         for Descriptor { digest } in &document.manifests {
             let hash = hash_of(digest);
             if hash.as_ref().is_ok_and(|hash| !self.documents.insert((*hash).to_owned())) {
                 continue;
             }
             if depth >= DEPTH || self.documents.len() > DOCUMENTS {
-                return Err(Stop("its index refers to too many other documents".to_owned()));
+                return Err(Stop::Error(Error::ManyDocuments));
             }
             match hash.and_then(|hash| self.manifest(hash)) {
                 Ok(bytes) => self.follow(visit, &name(digest), &bytes, depth + 1)?,
-                Err(why) => {
+                Err(defect) => {
                     let place = visit.member(&Place::default(), name(digest).as_bytes())?;
-                    visit.report(&place, Content::Unreadable(why));
+                    visit.report(&place, Content::Unreadable(defect.to_string()));
                 }
             }
         }
@@ -101,17 +102,17 @@ impl Layers<'_> {
             let place = visit.member(&Place::default(), name(digest).as_bytes())?;
             match hash {
                 Ok(hash) => self.layer(visit, &place, hash)?,
-                Err(why) => visit.report(&place, Content::Unreadable(why)),
+                Err(defect) => visit.report(&place, Content::Unreadable(defect.to_string())),
             }
         }
         Ok(())
     }
 
-    fn manifest(&self, hash: &str) -> Result<Vec<u8>, String> {
+    fn manifest(&self, hash: &str) -> Result<Vec<u8>, DocumentError> {
         let bytes = document(&self.folder.join(BLOBS).join(hash))?;
         match sha256(&bytes) == hash {
             true => Ok(bytes),
-            false => Err(OTHER.to_owned()),
+            false => Err(DocumentError::OtherHash),
         }
     }
 
@@ -133,25 +134,27 @@ impl Layers<'_> {
     }
 }
 
-/// The reason for rejecting a file whose bytes do not match its name.
-pub(super) const OTHER: &str = "its SHA-256 differs from the one in its name";
-
 /// The path within the image of the file with this digest.
 fn name(digest: &str) -> String {
     digest.strip_prefix("sha256:").map_or(digest.to_owned(), |hash| format!("{BLOBS}{hash}"))
 }
 
-fn hash_of(digest: &str) -> Result<&str, String> {
-    let hash = digest.strip_prefix("sha256:").filter(|hash| Algorithm::Sha256.is_hash(hash));
-    hash.ok_or_else(|| "its digest is not a SHA-256".to_owned())
+/// The document called `file` cannot be used, so that the rest of the image is not read.
+fn unusable(file: &str, defect: DocumentError) -> Stop {
+    Stop::Error(Error::Document { file: file.to_owned(), defect })
 }
 
-fn document(path: &Path) -> Result<Vec<u8>, String> {
+fn hash_of(digest: &str) -> Result<&str, DocumentError> {
+    let hash = digest.strip_prefix("sha256:").filter(|hash| Algorithm::Sha256.is_hash(hash));
+    hash.ok_or(DocumentError::Digest)
+}
+
+fn document(path: &Path) -> Result<Vec<u8>, DocumentError> {
     let mut bytes = Vec::new();
     let read = open_file(path).and_then(|file| file.take(DOCUMENT + 1).read_to_end(&mut bytes));
-    read.map_err(|error| plain_error(&error))?;
+    read.map_err(DocumentError::Io)?;
     match bytes.len() as u64 > DOCUMENT {
-        true => Err(format!("it is larger than {} MiB", DOCUMENT >> 20)),
+        true => Err(DocumentError::Large(DOCUMENT)),
         false => Ok(bytes),
     }
 }

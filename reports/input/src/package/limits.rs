@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::io::{self, Read};
 
-use crate::MemberCount;
-use crate::members::{MEMBERS, size_text, with_remedy};
+use crate::members::MEMBERS;
+use crate::{ExceededLimit, MemberCount};
 
 /// Limits that apply to one input together with everything nested in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Limits {
 pub(super) struct Meter {
     /// Bytes left, up to and including the first that exceeds the limit.
     left: Cell<u64>,
-    reason: String,
+    limit: ExceededLimit,
 }
 
 impl Meter {
@@ -90,19 +90,17 @@ impl Meter {
     pub(super) fn new(limits: &Limits, size: u64) -> Meter {
         let by_ratio = size.saturating_mul(limits.ratio).max(FREE);
         let most = by_ratio.min(limits.unpacked_size);
-        let reason = if most == by_ratio {
-            let reason = format!("it unpacks to more than {} times its size", limits.ratio);
-            with_remedy(reason, limits.remedies.ratio)
+        let limit = if most == by_ratio {
+            ExceededLimit::Ratio(limits.ratio, limits.remedies.ratio)
         } else {
-            let reason = format!("it unpacks to more than {}", size_text(most));
-            with_remedy(reason, limits.remedies.unpacked_size)
+            ExceededLimit::UnpackedSize(most, limits.remedies.unpacked_size)
         };
-        Meter { left: Cell::new(most.saturating_add(1)), reason }
+        Meter { left: Cell::new(most.saturating_add(1)), limit }
     }
 
     /// The limit that was exceeded, if any.
-    pub(super) fn reached(&self) -> Option<&str> {
-        (self.left.get() == 0).then_some(&self.reason)
+    pub(super) fn reached(&self) -> Option<ExceededLimit> {
+        (self.left.get() == 0).then_some(self.limit)
     }
 
     /// Adds `bytes` to the count.
@@ -112,7 +110,7 @@ impl Meter {
     pub(super) fn count(&self, bytes: usize) -> io::Result<()> {
         let left = self.left.get().saturating_sub(bytes as u64);
         self.left.set(left);
-        if left == 0 { Err(io::Error::other(self.reason.clone())) } else { Ok(()) }
+        if left == 0 { Err(io::Error::other(self.limit)) } else { Ok(()) }
     }
 }
 

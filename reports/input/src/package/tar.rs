@@ -5,8 +5,8 @@ mod sparse;
 use std::cell::Cell;
 use std::io::{self, BufReader, Read};
 
-use super::digest::{Algorithm, Hashed};
-use super::image::{OTHER, called_by};
+use super::digest::{Algorithm, Hashed, OTHER};
+use super::image::called_by;
 use super::limits::Metered;
 use super::stream::{Part, drain};
 use super::{Content, Failure, HEADERS, Place, Visit, relative};

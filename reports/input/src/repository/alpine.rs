@@ -56,7 +56,7 @@ fn listed(
     let (name, version) = (text(b"P"), text(b"V"));
     let offer = Offer { name, sections: &[], architecture: text(b"A"), size: text(b"S") };
     let Some(size) = offer.selected(wanted)? else { return Ok(None) };
-    let checksum = Checksum::of_control(text(b"C")).map_err(|why| offer.because(&why))?;
+    let checksum = Checksum::of_control(text(b"C")).map_err(|why| offer.because(why))?;
     let file = format!("{name}-{version}.apk");
     if name.is_empty() || version.is_empty() || file.contains('/') {
         return Err(offer.because("its name and version do not name a file"));

@@ -80,7 +80,7 @@ fn listed(
     };
     let Some(size) = offer.selected(wanted)? else { return Ok(None) };
     let checksum = Checksum::sha256("%SHA256SUM%", field("SHA256SUM"));
-    let checksum = checksum.map_err(|why| offer.because(&why))?;
+    let checksum = checksum.map_err(|why| offer.because(why))?;
     match field("FILENAME") {
         "" => Err(offer.because("its %FILENAME% is missing")),
         file if file.contains('/') => Err(offer.because("its %FILENAME% contains a slash")),

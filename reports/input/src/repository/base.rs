@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::Stream;
+use super::error::OpenError;
 use super::url::without_credentials;
 use crate::{NAME, open_file};
 
@@ -19,13 +20,13 @@ pub(super) enum Base {
 }
 
 impl Base {
-    pub(super) fn new(location: &OsStr) -> Result<Base, String> {
+    pub(super) fn new(location: &OsStr) -> Result<Base, OpenError> {
         let text = location.to_str().unwrap_or_default();
         if text.starts_with("http:") || text.starts_with("https:") {
             #[cfg(feature = "http")]
             return Ok(Base::Web(super::web::Web::new(text)));
             #[cfg(not(feature = "http"))]
-            return Err("this program was built without the feature http: download the repository, or build with `cargo install sframe-check --features http`".to_owned());
+            return Err(OpenError::WithoutHttp);
         }
         let bytes = location.as_bytes();
         // RFC 8089: with an empty host, or without a host.
@@ -36,7 +37,7 @@ impl Base {
             true => Ok(Base::Folder(folder)),
             false => {
                 let name = without_credentials(&sframe_record::text::printable_path(&folder));
-                Err(format!("{name} is not a folder"))
+                Err(OpenError::NotAFolder(name))
             }
         }
     }

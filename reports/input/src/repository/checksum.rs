@@ -1,5 +1,7 @@
 //! What an index states in order to recognise a file.
 
+use std::fmt;
+
 use crate::package::{Algorithm, is_checksum};
 
 /// A checksum of a file.
@@ -13,25 +15,25 @@ pub(super) enum Checksum {
 
 impl Checksum {
     /// The SHA-256 in a field of an index.
-    pub(super) fn sha256(field: &str, text: &str) -> Result<Checksum, String> {
+    pub(super) fn sha256(field: &'static str, text: &str) -> Result<Checksum, ChecksumError> {
         whole(Algorithm::Sha256, field, text)
     }
 
     /// The checksum of an element in XML with the attribute `type`.
-    pub(super) fn of_kind(kind: &str, text: &str) -> Result<Checksum, String> {
+    pub(super) fn of_kind(kind: &str, text: &str) -> Result<Checksum, ChecksumError> {
         match kind {
             "sha256" => whole(Algorithm::Sha256, "checksum", text),
             "sha512" => whole(Algorithm::Sha512, "checksum", text),
-            _ => Err("its checksum is neither sha256 nor sha512".to_owned()),
+            _ => Err(ChecksumError::OtherKind),
         }
     }
 
     /// The value of the field `C` of Alpine's index.
-    pub(super) fn of_control(text: &str) -> Result<Checksum, String> {
+    pub(super) fn of_control(text: &str) -> Result<Checksum, ChecksumError> {
         match text {
-            "" => Err("its C is missing".to_owned()),
+            "" => Err(ChecksumError::Missing("C")),
             _ if is_checksum(text) => Ok(Checksum::Control(text.to_owned())),
-            _ => Err("its C is not Q1 and a SHA-1 in Base64".to_owned()),
+            _ => Err(ChecksumError::NotControl),
         }
     }
 
@@ -51,13 +53,39 @@ impl Checksum {
     }
 }
 
-fn whole(algorithm: Algorithm, field: &str, text: &str) -> Result<Checksum, String> {
+/// Why an index states no checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ChecksumError {
+    /// There is no such field.
+    Missing(&'static str),
+    /// The field does not have the digits of a hash by this function.
+    Digits(&'static str, Algorithm),
+    /// It is by another function.
+    OtherKind,
+    /// It is not the checksum of control data.
+    NotControl,
+}
+
+impl fmt::Display for ChecksumError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ChecksumError::Missing(field) => write!(f, "its {field} is missing"),
+            ChecksumError::Digits(field, algorithm) => {
+                let digits = algorithm.digits();
+                write!(f, "its {field} is not {digits} lower-case hexadecimal digits")
+            }
+            ChecksumError::OtherKind => f.write_str("its checksum is neither sha256 nor sha512"),
+            ChecksumError::NotControl => f.write_str("its C is not Q1 and a SHA-1 in Base64"),
+        }
+    }
+}
+
+fn whole(algorithm: Algorithm, field: &'static str, text: &str) -> Result<Checksum, ChecksumError> {
     if text.is_empty() {
-        return Err(format!("its {field} is missing"));
+        return Err(ChecksumError::Missing(field));
     }
     if !algorithm.is_hash(text) {
-        let digits = algorithm.digits();
-        return Err(format!("its {field} is not {digits} lower-case hexadecimal digits"));
+        return Err(ChecksumError::Digits(field, algorithm));
     }
     Ok(Checksum::Whole(algorithm, text.to_owned()))
 }

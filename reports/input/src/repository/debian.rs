@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::base::{Base, stays_inside};
 use super::checksum::Checksum;
+use super::error::LayoutError;
 use super::offer::Offer;
 use super::problems::Problem;
 use super::unpacked::Room;
@@ -57,13 +58,13 @@ fn listed(base: &Arc<Base>, stanza: &[u8], wanted: &Wanted) -> Result<Option<Lis
     };
     let Some(size) = offer.selected(wanted)? else { return Ok(None) };
     let sha256 = text("SHA256");
-    let checksum = Checksum::sha256("SHA256", sha256).map_err(|why| offer.because(&why))?;
+    let checksum = Checksum::sha256("SHA256", sha256).map_err(|why| offer.because(why))?;
     let path = ("Filename", text("Filename").to_owned());
     offer.listed(base, size, path, checksum).map(Some)
 }
 
 /// The paths of the indexes of the selected suites, without the extensions of their forms.
-pub(super) fn below_dists(base: &Base, wanted: &Wanted) -> Result<Vec<String>, String> {
+pub(super) fn below_dists(base: &Base, wanted: &Wanted) -> Result<Vec<String>, LayoutError> {
     let suites = match wanted.suites.as_slice() {
         [] => base.folders("dists").unwrap_or_default(),
         named => named.to_vec(),
@@ -85,7 +86,7 @@ pub(super) fn below_dists(base: &Base, wanted: &Wanted) -> Result<Vec<String>, S
             for machine in machines.unwrap_or_default() {
                 let path = format!("{folder}/binary-{machine}/Packages");
                 if paths.len() == MOST {
-                    return Err(format!("it has more than {MOST} indexes"));
+                    return Err(LayoutError::ManyIndexes);
                 }
                 if stays_inside(&path) {
                     paths.push(path);

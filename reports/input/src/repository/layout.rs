@@ -4,22 +4,10 @@ use std::collections::HashSet;
 use std::io::{self, Read};
 
 use super::base::{Base, stays_inside};
+use super::error::LayoutError;
+use super::index_kind::Kind;
 use super::{MOST, Stream, Wanted, alpine, arch, debian, other, rpm_md};
 use crate::kind::{self, HEAD, Package};
-use sframe_record::text::printable;
-
-/// A kind of index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Debian's `Packages`.
-    Packages,
-    /// The `repodata/repomd.xml` of an rpm-md repository.
-    Repomd,
-    /// Alpine's `APKINDEX.tar.gz`.
-    Apkindex,
-    /// A database of pacman.
-    Database,
-}
 
 /// An index that exists.
 pub(super) struct Index {
@@ -55,12 +43,10 @@ pub(super) fn find<'b>(
     base: &'b Base,
     named: Option<&str>,
     wanted: &Wanted,
-) -> Result<impl Iterator<Item = Index> + use<'b>, String> {
+) -> Result<impl Iterator<Item = Index> + use<'b>, LayoutError> {
     let names = [wanted.suites.as_slice(), &wanted.components, &wanted.architectures].concat();
     if !names.iter().all(|name| stays_inside(name)) {
-        return Err(
-            "the name of a suite, component or architecture leads out of the repository".to_owned()
-        );
+        return Err(LayoutError::LeadsOut);
     }
     let (root, places) = match named {
         Some(name) => (vec![database(base, name)], Vec::new()),
@@ -78,25 +64,22 @@ pub(super) fn find<'b>(
 
 impl Kind {
     /// Checks that packages can be selected by what an index of this kind states about them.
-    fn can_select(self, wanted: &Wanted) -> Result<(), String> {
-        let name = match self {
-            Kind::Packages => return Ok(()),
-            Kind::Repomd => "an rpm-md repository",
-            Kind::Apkindex => "an Alpine repository",
-            Kind::Database => "an Arch repository",
-        };
+    fn can_select(self, wanted: &Wanted) -> Result<(), LayoutError> {
+        if self == Kind::Packages {
+            return Ok(());
+        }
         if !wanted.suites.is_empty() || !wanted.components.is_empty() {
-            return Err(format!("it is {name}, which has neither suites nor components"));
+            return Err(LayoutError::NoSuites(self));
         }
         if self == Kind::Apkindex && wanted.sections.is_some() {
-            return Err(format!("it is {name}, whose index lists no sections"));
+            return Err(LayoutError::NoSections(self));
         }
         Ok(())
     }
 }
 
 /// The indexes in the root of a repository, and the places of others.
-fn in_folder(base: &Base, wanted: &Wanted) -> Result<(Vec<Index>, Vec<Place>), String> {
+fn in_folder(base: &Base, wanted: &Wanted) -> Result<(Vec<Index>, Vec<Place>), LayoutError> {
     let only_debian = !wanted.suites.is_empty() || !wanted.components.is_empty();
     if only_debian {
         let (root, places) = of_debian(base, wanted)?;
@@ -134,7 +117,7 @@ fn in_folder(base: &Base, wanted: &Wanted) -> Result<(Vec<Index>, Vec<Place>), S
 }
 
 /// The index of Debian in the root, or the places of those of suites.
-fn of_debian(base: &Base, wanted: &Wanted) -> Result<(Option<Index>, Vec<Place>), String> {
+fn of_debian(base: &Base, wanted: &Wanted) -> Result<(Option<Index>, Vec<Place>), LayoutError> {
     // With an explicit suite, the index in the root is not used: it belongs to no suite.
     if wanted.suites.is_empty()
         && let Some(index) = Place(Kind::Packages, "Packages".to_owned()).open(base)
@@ -146,7 +129,7 @@ fn of_debian(base: &Base, wanted: &Wanted) -> Result<(Option<Index>, Vec<Place>)
 }
 
 /// The indexes of Alpine in the folders of the selected architectures.
-fn below_architectures(base: &Base, wanted: &Wanted) -> Result<Vec<Place>, String> {
+fn below_architectures(base: &Base, wanted: &Wanted) -> Result<Vec<Place>, LayoutError> {
     let folders = match wanted.architectures.as_slice() {
         [] => base.folders("").unwrap_or_default(),
         named => named.to_vec(),
@@ -157,7 +140,7 @@ fn below_architectures(base: &Base, wanted: &Wanted) -> Result<Vec<Place>, Strin
 }
 
 /// The databases of pacman in the root: those in a folder, or on a server one with the name of a folder around it.
-fn databases(base: &Base) -> Result<Vec<Place>, String> {
+fn databases(base: &Base) -> Result<Vec<Place>, LayoutError> {
     let names = base.files("").unwrap_or_else(|| {
         base.folders_around().into_iter().map(|name| format!("{name}.db")).collect()
     });
@@ -171,10 +154,10 @@ fn databases(base: &Base) -> Result<Vec<Place>, String> {
     at_most(places)
 }
 
-fn at_most(places: impl Iterator<Item = Place>) -> Result<Vec<Place>, String> {
+fn at_most(places: impl Iterator<Item = Place>) -> Result<Vec<Place>, LayoutError> {
     let places: Vec<Place> = places.take(MOST + 1).collect();
     match places.len() > MOST {
-        true => Err(format!("it has more than {MOST} indexes")),
+        true => Err(LayoutError::ManyIndexes),
         false => Ok(places),
     }
 }
@@ -201,35 +184,15 @@ fn is_archive(base: &Base, path: &str) -> bool {
     read.is_ok() && matches!(kind, kind::Kind::Package(Package::Tar | Package::Compressed(_)))
 }
 
-/// How many suites a message names.
-const NAMED: usize = 20;
-
 /// Why no index was found.
-fn none(base: &Base, wanted: &Wanted) -> String {
+fn none(base: &Base, wanted: &Wanted) -> LayoutError {
     let is_missing = |suite: &&String| !base.is_folder(&format!("dists/{suite}"));
     let suites = base.folders("dists").filter(|suites| !suites.is_empty());
     if let Some((missing, suites)) = wanted.suites.iter().find(is_missing).zip(suites) {
-        return no_suite(missing, &suites);
+        return LayoutError::NoSuite { missing: missing.clone(), suites };
     }
     match base.folders("") {
-        Some(_) => {
-            "no index found: neither Packages, dists/*/*/binary-*/Packages, \
-                    repodata/repomd.xml, APKINDEX.tar.gz nor NAME.db"
-        }
-        None => {
-            "no index found in its root: name a suite of Debian, an architecture of Alpine, \
-                 or the database of pacman"
-        }
+        Some(_) => LayoutError::NoIndex,
+        None => LayoutError::NoIndexInRoot,
     }
-    .to_owned()
-}
-
-/// There is no such suite, but others.
-fn no_suite(missing: &str, suites: &[String]) -> String {
-    let more = match suites.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let named: Vec<String> = suites.iter().take(NAMED).map(printable).collect();
-    format!("there is no suite {}; there is {}{more}", printable(missing), named.join(", "))
 }

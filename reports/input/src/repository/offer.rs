@@ -1,5 +1,6 @@
 //! What an index says about a package, and whether that package is selected.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::base::{Base, stays_inside};
@@ -54,24 +55,24 @@ impl Offer<'_> {
         checksum: Checksum,
     ) -> Result<Listed, Problem> {
         if path.is_empty() {
-            return Err(self.because(&format!("its {field} is missing")));
+            return Err(self.because(format!("its {field} is missing")));
         }
         if path.len() > LONGEST {
             return Err(
-                self.because(&format!("its {field} has more than {LONGEST} bytes, the limit"))
+                self.because(format!("its {field} has more than {LONGEST} bytes, the limit"))
             );
         }
         if !stays_inside(&path) {
-            return Err(self.because(&format!("its {field} points outside the repository")));
+            return Err(self.because(format!("its {field} points outside the repository")));
         }
         Ok(Listed { base: base.clone(), path: plain(&path), size, checksum })
     }
 
     /// A problem about the package.
-    pub(super) fn because(&self, why: &str) -> Problem {
+    pub(super) fn because(&self, why: impl fmt::Display) -> Problem {
         let name =
             text_of(self.name.as_bytes()).unwrap_or_else(|| "without a name".to_owned().into());
-        Problem { about: format!("package {name}"), why: why.to_owned() }
+        Problem { about: format!("package {name}"), why: why.to_string() }
     }
 }
 

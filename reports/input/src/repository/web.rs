@@ -265,6 +265,6 @@ mod tests {
         let why = Web::new("http://user:secret@exa mple/").open("x").err().expect("no URL");
         assert!(!why.to_string().contains("secret"), "{why}");
         let why = Base::new(OsStr::new("ftp://user:secret@example.org/x")).expect_err("no folder");
-        assert_eq!(why, "ftp://example.org/x is not a folder");
+        assert_eq!(why.to_string(), "ftp://example.org/x is not a folder");
     }
 }

@@ -9,8 +9,8 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visito
 use sframe_history::Identity;
 use sframe_record::numbers::grouped;
 
-use super::Entry;
 use super::names::Names;
+use super::{BaselineError, Entry};
 
 /// The maximum size of a baseline in bytes.
 const LARGEST: u64 = 1 << 30;
@@ -27,14 +27,14 @@ pub(super) struct Document {
 }
 
 /// Reads a file of up to `most` findings.
-pub(super) fn document(stream: impl Read, most: usize) -> Result<Document, String> {
+pub(super) fn document(stream: impl Read, most: usize) -> Result<Document, BaselineError> {
     let bounded = Bounded { stream, bytes: 0, since_quote: 0 };
     let mut reader = serde_json::Deserializer::from_reader(BufReader::new(bounded));
     let document = serde::Deserializer::deserialize_map(&mut reader, OfDocument { most });
     let document = document.and_then(|document| reader.end().map(|()| document));
     document.map_err(|error| match error.is_io() {
-        true => io::Error::from(error).to_string(),
-        false => format!("it is no baseline: {error}"),
+        true => BaselineError::Io(error.into()),
+        false => BaselineError::Json(error),
     })
 }
 
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(document(findings(3).as_bytes(), 3).expect("a baseline").entries.len(), 3);
         // What follows is not read.
         let endless = findings(4) + "no JSON";
-        let why = document(endless.as_bytes(), 3).err().expect("too many");
+        let why = document(endless.as_bytes(), 3).err().expect("too many").to_string();
         assert!(why.contains("more than 3 findings, the limit"), "{why}");
     }
 
@@ -201,12 +201,12 @@ mod tests {
     fn texts_are_bounded_while_they_are_read() {
         let with = |name: usize| {
             let text = findings(1).replace("\"f\"", &format!("\"{}\"", "f".repeat(name)));
-            document(text.as_bytes(), 3).err().unwrap_or_default()
+            document(text.as_bytes(), 3).err().map(|error| error.to_string()).unwrap_or_default()
         };
         assert_eq!(with(LONGEST / 2), "");
         assert!(with(2 * LONGEST).contains("a text of it has more than 1,048,576 bytes"));
         let space = std::io::Read::take(std::io::repeat(b' '), u64::MAX);
-        let why = document(HEAD.as_bytes().chain(space), 3).err().expect("no end");
+        let why = document(HEAD.as_bytes().chain(space), 3).err().expect("no end").to_string();
         assert!(why.contains("more than 1,048,576 bytes"), "{why}");
     }
 

@@ -8,6 +8,8 @@ use object::read::elf::{FileHeader, ProgramHeader};
 use sframe_validator::Abi;
 use sframe_validator::elf::{EM_AARCH64, EM_S390, EM_X86_64, Elf, PT_LOAD, Segment};
 
+use super::error::CoreDumpError;
+
 const PT_NOTE: u32 = 4;
 
 /// The machine, and where memory and notes are.
@@ -23,25 +25,25 @@ impl Headers {
     /// Reads the headers.
     ///
     /// # Errors
-    /// The reason, for people, why the file is not a core dump, or is one of an unknown machine.
-    pub(super) fn read(data: &[u8]) -> Result<Headers, String> {
+    /// Returns an error if the file is not a core dump, or is one of an unknown machine.
+    pub(super) fn read(data: &[u8]) -> Result<Headers, CoreDumpError> {
         if !Elf::is_elf(data) {
-            return Err("not an ELF file".to_owned());
+            return Err(CoreDumpError::NotElf);
         }
-        let header = FileHeader64::<Endianness>::parse(data)
-            .map_err(|_| "not a 64-bit ELF file, or only its beginning")?;
-        let endian = header.endian().map_err(|error| error.to_string())?;
+        let header =
+            FileHeader64::<Endianness>::parse(data).map_err(|_| CoreDumpError::NotElf64)?;
+        let endian = header.endian()?;
         if header.e_type(endian) != ET_CORE {
-            return Err("not a core dump".to_owned());
+            return Err(CoreDumpError::NotCore);
         }
         let abi = match (header.e_machine(endian).0, header.is_big_endian()) {
             (EM_X86_64, false) => Abi::Amd64,
             (EM_AARCH64, false) => Abi::Aarch64Little,
             (EM_AARCH64, true) => Abi::Aarch64Big,
             (EM_S390, true) => Abi::S390x,
-            _ => return Err("a core dump of an unknown machine".to_owned()),
+            _ => return Err(CoreDumpError::UnknownMachine),
         };
-        let headers = header.program_headers(endian, data).map_err(|error| error.to_string())?;
+        let headers = header.program_headers(endian, data)?;
         let (mut loads, mut notes) = (Vec::new(), Vec::new());
         for header in headers {
             let segment = Segment {

@@ -17,6 +17,7 @@ use sframe_validator::unwind::Register;
 use sframe_validator::{Abi, Endian};
 
 use super::Thread;
+use super::error::NotesDefect;
 use super::headers::content;
 use crate::auxv::AuxiliaryVector;
 use crate::walk::{Cursor, Registers};
@@ -71,33 +72,32 @@ impl Notes {
         for segment in segments {
             let bytes = content(data, segment);
             let Some(rest) = left.checked_sub(bytes.len()) else {
-                problems.push("the notes are damaged: they overlap".to_owned());
+                problems.push(NotesDefect::Overlap.to_string());
                 break;
             };
             left = rest;
             let mut result = notes.read_all(bytes, abi);
             if (bytes.len() as u64) < segment.file_size {
-                result = result.and(Err("they are truncated".to_owned()));
+                result = result.and(Err(NotesDefect::Truncated));
             }
-            if let Err(reason) = result {
-                problems.push(format!("the notes are damaged: {reason}"));
+            if let Err(defect) = result {
+                problems.push(defect.to_string());
             }
         }
         notes
     }
 
-    fn read_all(&mut self, data: &[u8], abi: Abi) -> Result<(), String> {
+    fn read_all(&mut self, data: &[u8], abi: Abi) -> Result<(), NotesDefect> {
         let endian = match abi.endian() {
             Endian::Little => Endianness::Little,
             Endian::Big => Endianness::Big,
         };
-        let mut notes = NoteIterator::<FileHeader64<Endianness>>::new(endian, 4, data)
-            .map_err(|error| error.to_string())?;
-        while let Some(note) = notes.next().map_err(|error| error.to_string())? {
+        let mut notes = NoteIterator::<FileHeader64<Endianness>>::new(endian, 4, data)?;
+        while let Some(note) = notes.next()? {
             let fields = Fields { bytes: note.desc(), endian: abi.endian() };
             match (note.name(), note.n_type(endian).0) {
                 (b"CORE", NT_PRSTATUS) => {
-                    let thread = fields.thread(abi).ok_or("a thread's registers are incomplete")?;
+                    let thread = fields.thread(abi).ok_or(NotesDefect::Registers)?;
                     self.threads.push(thread);
                 }
                 // Leaf functions of s390x save registers in floating-point registers.
@@ -108,10 +108,10 @@ impl Notes {
                 }
                 (b"CORE", NT_FILE) => {
                     let before = self.files.len();
-                    fields.files(&mut self.files).ok_or("the list of files is incomplete")?;
+                    fields.files(&mut self.files).ok_or(NotesDefect::Files)?;
                     // A second list would multiply the work.
                     if before > 0 {
-                        return Err("there are two lists of files".to_owned());
+                        return Err(NotesDefect::TwoLists);
                     }
                 }
                 (b"CORE", NT_AUXV) => {

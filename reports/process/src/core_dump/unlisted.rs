@@ -14,11 +14,12 @@ use object::elf::FileHeader64;
 use object::read::elf::FileHeader;
 use sframe_validator::elf::{Elf, ElfKind, PF_X, PT_LOAD, Segment};
 
+use super::error::ListDefect;
 use super::notes::FileRange;
 use super::{CoreMemory, Loader, PAGE, below};
 use crate::auxv::{AT_PHDR, AT_SYSINFO_EHDR};
 use crate::build_id::check_build;
-use crate::files::unusable_file;
+use crate::error::{FileDefect, UnusableFile};
 use crate::memory::Image;
 use crate::walk::Memory;
 
@@ -53,6 +54,13 @@ struct Linked {
     next: u64,
 }
 
+/// An ELF file that was opened.
+struct OpenedFile<'p, 's> {
+    path: &'p Path,
+    bytes: &'s [u8],
+    elf: Elf<'s>,
+}
+
 impl<'s> Loader<'_, 's> {
     /// Finds the executable, and the libraries that the dynamic linker has loaded for it.
     pub(super) fn unlisted_files(&mut self) {
@@ -62,13 +70,15 @@ impl<'s> Loader<'_, 's> {
             );
             return;
         };
-        let (bytes, elf) = match self.parsed(path) {
+        let name = path.as_os_str().as_bytes();
+        let program = match self.parsed(path) {
             Ok(parsed) => parsed,
-            Err(reason) => {
-                self.problems.push(unusable_file(path.as_os_str().as_bytes(), &reason));
+            Err(defect) => {
+                self.problems.push(UnusableFile::new(name, defect).to_string());
                 return;
             }
         };
+        let elf = &program.elf;
         // It is where its program headers are.
         let bias = match elf.kind() {
             ElfKind::Executable => 0,
@@ -76,63 +86,60 @@ impl<'s> Loader<'_, 's> {
                 .notes
                 .auxv
                 .get(AT_PHDR)
-                .zip(headers(&elf, bytes))
+                .zip(headers(elf, program.bytes))
                 .map_or(0, |(runtime, headers)| runtime.wrapping_sub(headers)),
         };
-        self.add_segments(path.as_os_str().as_bytes(), path, bytes, &elf, bias);
-        let dynamic = segment(&elf, PT_DYNAMIC);
-        if let Some(dynamic) = dynamic.filter(|_| segment(&elf, PT_INTERP).is_some()) {
+        self.add_segments(name, &program, bias);
+        let dynamic = segment(elf, PT_DYNAMIC);
+        if let Some(dynamic) = dynamic.filter(|_| segment(elf, PT_INTERP).is_some()) {
             let start = dynamic.address.wrapping_add(bias);
-            if let Err(reason) = self.libraries(start, dynamic.memory_size) {
-                self.problems.push(format!("the list of shared libraries {reason}"));
+            if let Err(defect) = self.libraries(start, dynamic.memory_size) {
+                self.problems.push(defect.to_string());
             }
         }
     }
 
     /// Adds the libraries in the dynamic linker's list. The executable's dynamic section is at `dynamic`.
-    ///
-    /// # Errors
-    /// The predicate of a sentence about the list.
-    fn libraries(&mut self, dynamic: u64, size: u64) -> Result<(), String> {
-        let unreadable = || "cannot be read: its memory was not dumped".to_owned();
+    fn libraries(&mut self, dynamic: u64, size: u64) -> Result<(), ListDefect> {
         // Some names are in the executable's own memory, which is not dumped.
         let files = Image::new(self.contents.iter().copied());
         let memory = CoreMemory { dumped: self.dumped.clone(), files };
         let abi = self.abi;
         let word = |address| memory.word(abi, address);
-        let debug = self.debug(dynamic, size).ok_or_else(unreadable)?;
+        let debug = self.debug(dynamic, size).ok_or(ListDefect::NotDumped)?;
         // The dynamic linker has not made the list yet.
         let Some(debug) = debug.filter(|debug| *debug != 0) else { return Ok(()) };
-        let mut next = word(debug.wrapping_add(FIRST)).ok_or_else(unreadable)?;
+        let mut next = word(debug.wrapping_add(FIRST)).ok_or(ListDefect::NotDumped)?;
         let vdso = self.notes.auxv.get(AT_SYSINFO_EHDR).and_then(|start| self.segment(start));
         let vdso = vdso.copied();
         let (mut steps, mut known) = (0, BTreeSet::new());
         while next != 0 {
-            let linked = Linked::read(next, word).ok_or_else(unreadable)?;
+            let linked = Linked::read(next, word).ok_or(ListDefect::NotDumped)?;
             next = linked.next;
             steps += 1;
             if steps > MOST_LIBRARIES {
-                return Err(format!("is damaged: it has more than {MOST_LIBRARIES} entries"));
+                return Err(ListDefect::ManyEntries(MOST_LIBRARIES));
             }
             if self.mappings.len() > MOST_MAPPINGS {
-                return Err(format!("is damaged: it has more than {MOST_MAPPINGS} segments"));
+                return Err(ListDefect::ManySegments(MOST_MAPPINGS));
             }
             let is_vdso = vdso.is_some_and(|vdso| vdso.contains(linked.dynamic, 1));
             if linked.dynamic == dynamic || is_vdso {
                 continue;
             }
-            let name = text(&memory, linked.name).ok_or_else(unreadable)?;
+            let name = text(&memory, linked.name).ok_or(ListDefect::NotDumped)?;
             if name.is_empty() {
-                return Err("is damaged: a library has no name".to_owned());
+                return Err(ListDefect::NoName);
             }
             if known.contains(&name) {
-                return Err("is damaged: it names a file twice".to_owned());
+                return Err(ListDefect::Twice);
             }
             let path = Path::new(OsStr::from_bytes(&name));
             let root = self.places.sysroot.as_ref();
             let path = root.map_or(path.to_owned(), |root| below(root, path));
-            if let Err(reason) = self.library(&name, &path, &linked) {
-                self.problems.push(unusable_file(path.as_os_str().as_bytes(), &reason));
+            if let Err(defect) = self.library(&name, &path, &linked) {
+                let error = UnusableFile::new(path.as_os_str().as_bytes(), defect);
+                self.problems.push(error.to_string());
             }
             known.insert(name);
         }
@@ -157,34 +164,29 @@ impl<'s> Loader<'_, 's> {
     /// Adds a library, which is at `path`.
     ///
     /// # Errors
-    /// The reason, for people, why it cannot be opened, or is another file than the mapped one.
-    fn library(&mut self, name: &[u8], path: &Path, linked: &Linked) -> Result<(), String> {
-        let (bytes, elf) = self.parsed(path)?;
-        let found = segment(&elf, PT_DYNAMIC).map(|found| found.address.wrapping_add(linked.bias));
+    /// Returns an error if it cannot be opened, or is another file than the mapped one.
+    fn library(&mut self, name: &[u8], path: &Path, linked: &Linked) -> Result<(), FileDefect> {
+        let file = self.parsed(path)?;
+        let found =
+            segment(&file.elf, PT_DYNAMIC).map(|found| found.address.wrapping_add(linked.bias));
         if found != Some(linked.dynamic) {
-            return Err("it is not the mapped file: its dynamic section is elsewhere".to_owned());
+            return Err(FileDefect::OtherDynamicSection);
         }
-        let first = elf.segments().iter().find(|s| s.p_type == PT_LOAD && s.offset == 0);
+        let first = file.elf.segments().iter().find(|s| s.p_type == PT_LOAD && s.offset == 0);
         let first = first.map(|segment| segment.address.wrapping_add(linked.bias));
-        check_build(bytes, first.map_or(&[], |first| self.dumped.rest(first)))?;
-        self.add_segments(name, path, bytes, &elf, linked.bias);
+        check_build(file.bytes, first.map_or(&[], |first| self.dumped.rest(first)))?;
+        self.add_segments(name, &file, linked.bias);
         Ok(())
     }
 
-    fn parsed(&self, path: &Path) -> Result<(&'s [u8], Elf<'s>), String> {
+    fn parsed<'p>(&self, path: &'p Path) -> Result<OpenedFile<'p, 's>, FileDefect> {
         let bytes: &'s [u8] = self.files.open(path)?;
-        Ok((bytes, Elf::parse(bytes).map_err(|error| error.to_string())?))
+        Ok(OpenedFile { path, bytes, elf: Elf::parse(bytes)? })
     }
 
     /// Adds the segments of a file that is mapped `bias` bytes above its own addresses.
-    fn add_segments(
-        &mut self,
-        name: &[u8],
-        path: &Path,
-        bytes: &'s [u8],
-        elf: &Elf<'_>,
-        bias: u64,
-    ) {
+    fn add_segments(&mut self, name: &[u8], opened: &OpenedFile<'_, 's>, bias: u64) {
+        let OpenedFile { path, bytes, elf } = opened;
         let file = self.modules.add_at(name.to_vec(), PathBuf::from(path), Ok(bytes));
         for segment in elf.segments().iter().filter(|segment| segment.p_type == PT_LOAD) {
             let start = segment.address.wrapping_add(bias);

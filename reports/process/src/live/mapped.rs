@@ -1,12 +1,14 @@
 //! The files that processes map, each opened once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::maps::{FileKey, Line};
 use super::memory::LiveMemory;
 use crate::build_id::check_build;
-use crate::files::{Files, unusable_file};
+use crate::error::{FileDefect, UnusableFile};
+use crate::files::Files;
 use crate::modules::{FileId, Mapping, Modules};
 
 /// The largest size of an image in memory that is read as a file: the vDSO has a few pages.
@@ -71,8 +73,7 @@ impl<'s> MappedFiles<'s> {
         }
         let bytes = match &line.file {
             key if key.is_file() => {
-                let unusable = |reason: String| unusable_file(&key.name, &reason);
-                self.open(process, line).map_err(unusable)
+                self.open(process, line).map_err(|defect| UnusableFile::new(&key.name, defect))
             }
             key if key.is_vdso() => Ok(self.image(process, line)?),
             _ => return None,
@@ -87,7 +88,7 @@ impl<'s> MappedFiles<'s> {
     }
 
     /// The bytes of a file, unless it is another build than the mapped one.
-    fn open(&self, process: &Mapped<'_>, line: &Line) -> Result<&'s [u8], String> {
+    fn open(&self, process: &Mapped<'_>, line: &Line) -> Result<&'s [u8], FileDefect> {
         let bytes = self.open_as_seen_by(process.pid, line)?;
         let mut beginning = [0; BEGINNING];
         let first = process.lines.iter().find(|other| other.file == line.file && other.offset == 0);
@@ -97,7 +98,7 @@ impl<'s> MappedFiles<'s> {
     }
 
     /// Opens a file as the process sees it, whose root folder may be another one.
-    fn open_as_seen_by(&self, pid: u32, line: &Line) -> Result<&'s [u8], String> {
+    fn open_as_seen_by(&self, pid: u32, line: &Line) -> io::Result<&'s [u8]> {
         let mapped = format!("/proc/{pid}/map_files/{:x}-{:x}", line.start, line.end);
         // Only privileged users may open files by their mapping.
         if let Ok(bytes) = self.files.open(Path::new(&mapped)) {

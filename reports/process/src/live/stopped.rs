@@ -14,6 +14,7 @@ use nix::unistd::Pid;
 use sframe_input::plain_error;
 use sframe_validator::Abi;
 
+use super::error::{StopError, ThreadRefusal};
 use crate::core_dump::Thread;
 use crate::walk::Cursor;
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
@@ -43,7 +44,7 @@ pub(super) struct Stopped {
 
 impl Stopped {
     /// Stops all threads of a process.
-    pub(super) fn all(pid: u32, problems: &mut Vec<String>) -> Result<Stopped, String> {
+    pub(super) fn all(pid: u32, problems: &mut Vec<String>) -> Result<Stopped, StopError> {
         let mut stopped = Stopped::default();
         let mut seen = BTreeSet::new();
         let mut refused = None;
@@ -69,7 +70,7 @@ impl Stopped {
             }
         }
         if stopped.threads.is_empty() {
-            return Err(refused.unwrap_or_else(|| "the process has ended".to_owned()));
+            return Err(refused.map_or(StopError::Ended, StopError::Thread));
         }
         stopped.threads.sort_by_key(|(thread, _)| *thread);
         Ok(stopped)
@@ -132,15 +133,12 @@ impl Drop for Stopped {
     }
 }
 
-/// Why a thread cannot be stopped, for people.
-fn refusal(id: i32, reason: Errno) -> String {
+/// Why a thread cannot be stopped.
+fn refusal(id: i32, reason: Errno) -> ThreadRefusal {
     if reason != Errno::EPERM {
-        return plain_error(&reason.into());
+        return ThreadRefusal::System(reason);
     }
-    match tracer(id) {
-        Some(tracer) => format!("process {tracer} traces it already"),
-        None => "this user may not stop it with ptrace".to_owned(),
-    }
+    tracer(id).map_or(ThreadRefusal::NotPermitted, ThreadRefusal::Traced)
 }
 
 /// The process that traces a thread, such as a debugger.
@@ -154,11 +152,11 @@ fn tracer(id: i32) -> Option<u32> {
 }
 
 /// The identifiers of a process's threads.
-fn threads(pid: u32) -> Result<Vec<i32>, String> {
+fn threads(pid: u32) -> Result<Vec<i32>, StopError> {
     let entries =
         fs::read_dir(format!("/proc/{pid}/task")).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => "there is no such process".to_owned(),
-            _ => plain_error(&error),
+            ErrorKind::NotFound => StopError::NoProcess,
+            _ => StopError::Io(error),
         })?;
     let names = entries.flatten().map(|entry| entry.file_name());
     let mut ids: Vec<i32> = names.filter_map(|name| name.to_str()?.parse().ok()).collect();

@@ -3,6 +3,7 @@
 mod further;
 
 use sframe_oracle::cfi::{Cfi, Fde, RowContext};
+use sframe_validator::elf::ElfError;
 use sframe_validator::unwind::{CodeAddress, Frame, Row};
 
 use crate::statement::{FurtherRules, Silence, Statement};
@@ -10,7 +11,7 @@ use further::Further;
 
 /// The CFI sections of a file, read once, with the rows of the function looked up last.
 pub(super) struct CfiSource<'s> {
-    sections: Result<Vec<Cfi<'s>>, String>,
+    sections: Result<Vec<Cfi<'s>>, ElfError>,
     /// The function of the last lookup: the number of its section and the offset of its entry.
     function: Option<(usize, u64)>,
     rows: Vec<Row>,
@@ -21,7 +22,7 @@ pub(super) struct CfiSource<'s> {
 
 impl<'s> CfiSource<'s> {
     /// The sections, or why they cannot be read.
-    pub(super) fn new(sections: Result<Vec<Cfi<'s>>, String>) -> CfiSource<'s> {
+    pub(super) fn new(sections: Result<Vec<Cfi<'s>>, ElfError>) -> CfiSource<'s> {
         CfiSource {
             sections,
             function: None,
@@ -35,7 +36,9 @@ impl<'s> CfiSource<'s> {
     pub(super) fn at(&mut self, address: u64) -> Statement {
         let sections = match &self.sections {
             Ok(sections) => sections,
-            Err(reason) => return Statement::nothing(Silence::Unreadable(reason.clone())),
+            Err(error) => {
+                return Statement::nothing(Silence::Unreadable(format!("CFI: {error}")));
+            }
         };
         let place = CodeAddress::absolute(address);
         let find = |(number, cfi): (usize, &'_ Cfi<'s>)| Some((number, cfi.find(place)?.offset()));

@@ -92,7 +92,7 @@ impl<'s> CodeSource<'s> {
     }
 }
 
-/// The same frame with RA on the stack; `None` if the code has not saved it there.
+/// `frame` with RA recovered from the stack; `None` if the code has not saved it there.
 fn on_stack(facts: &KnownFacts<'_>, frame: Frame) -> Option<Frame> {
     // The frame's lowest known place.
     let bottom = match frame.cfa {
@@ -106,7 +106,7 @@ fn on_stack(facts: &KnownFacts<'_>, frame: Frame) -> Option<Frame> {
     frames.find(|frame| facts.judge(frame).ra == Truth::Proven)
 }
 
-/// The same frame with RA in a register other than its own, where outlined functions save it.
+/// `frame` with RA recovered from a register other than its own, where outlined functions save it.
 fn elsewhere(facts: &KnownFacts<'_>, frame: Frame) -> Option<Frame> {
     let registers = (0..LINK_REGISTER).map(Register);
     let rules = registers.map(|register| Recovery::RegisterOffset { register, offset: 0 });

@@ -2,17 +2,57 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sframe_input::{DebugFile, Debuginfod};
+use sframe_input::{DebugFile, DebugFileError, Debuginfod};
 use sframe_oracle::cfi::{Cfi, Kind, section_bytes};
-use sframe_validator::elf::Elf;
+use sframe_validator::elf::{Elf, ElfError};
 
 use crate::files::Files;
 
 /// The largest number of bytes that compressed sections of all files together may have.
 const ROOM: u64 = 1 << 30;
+
+/// Why a separate debug file is not used.
+#[derive(Debug)]
+pub enum UnusedDebugFile {
+    /// It cannot be found or read, or belongs to another file.
+    Refused(DebugFileError),
+    /// It is not a readable ELF file.
+    Elf(ElfError),
+}
+
+impl fmt::Display for UnusedDebugFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UnusedDebugFile::Refused(error) => error.fmt(f),
+            UnusedDebugFile::Elf(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for UnusedDebugFile {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            UnusedDebugFile::Refused(error) => Some(error),
+            UnusedDebugFile::Elf(error) => Some(error),
+        }
+    }
+}
+
+impl From<DebugFileError> for UnusedDebugFile {
+    fn from(error: DebugFileError) -> UnusedDebugFile {
+        UnusedDebugFile::Refused(error)
+    }
+}
+
+impl From<ElfError> for UnusedDebugFile {
+    fn from(error: ElfError) -> UnusedDebugFile {
+        UnusedDebugFile::Elf(error)
+    }
+}
 
 /// Finds separate debug files.
 pub(super) struct DebugFiles<'s> {
@@ -42,15 +82,19 @@ impl<'s> DebugFiles<'s> {
     /// The debug file of `elf`, which was read from `path`; `None` if there is none.
     ///
     /// # Errors
-    /// The reason, for people, why a file with the right name is not used.
-    pub(super) fn find(&self, path: &Path, elf: &Elf<'_>) -> Result<Option<WithCfi<'s>>, String> {
+    /// Returns an error if a file with the right name is not used.
+    pub(super) fn find(
+        &self,
+        path: &Path,
+        elf: &Elf<'_>,
+    ) -> Result<Option<WithCfi<'s>>, UnusedDebugFile> {
         let found = match (DebugFile::find(path, elf, &self.folders)?, &self.servers) {
-            (None, Some(servers)) => servers.find(elf)?,
+            (None, Some(servers)) => servers.find(elf).map_err(DebugFileError::from)?,
             (found, _) => found,
         };
         let Some(found) = found else { return Ok(None) };
         let Some(bytes) = self.files.keep_debug_file(found) else { return Ok(None) };
-        let elf = Elf::parse(bytes).map_err(|error| error.to_string())?;
+        let elf = Elf::parse(bytes)?;
         Ok(Some(self.inflate(elf)))
     }
 
@@ -78,9 +122,9 @@ impl<'s> WithCfi<'s> {
     /// The CFI sections; those for unwinders precede those for debuggers.
     ///
     /// # Errors
-    /// The reason, for people, why they cannot be read.
-    pub(super) fn cfi(&self) -> Result<Vec<Cfi<'s>>, String> {
-        let mut sections = Cfi::load_all(&self.elf).map_err(|error| format!("CFI: {error}"))?;
+    /// See [`Cfi::load_all`].
+    pub(super) fn cfi(&self) -> Result<Vec<Cfi<'s>>, ElfError> {
+        let mut sections = Cfi::load_all(&self.elf)?;
         let Some(abi) = self.elf.abi() else { return Ok(sections) };
         for section in &mut sections {
             let number = section.section();

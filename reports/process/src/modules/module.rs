@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use sframe_oracle::cfi::Cfi;
-use sframe_validator::elf::{CodeNames, Elf, PF_X, PT_LOAD, Segment};
+use sframe_validator::elf::{CodeNames, Elf, ElfError, PF_X, PT_LOAD, Segment};
 use sframe_validator::text::Text;
 use sframe_validator::unwind::{CodeAddress, Frame};
 
+use super::Mapping;
 use super::cfi::CfiSource;
 use super::code::CodeSource;
-use super::debug::{DebugFiles, WithCfi};
+use super::debug::{DebugFiles, UnusedDebugFile, WithCfi};
 use super::sframe::SframeSource;
-use crate::files::unusable_file;
+use crate::error::{FileDefect, UnusableFile};
 use crate::statement::{FurtherRules, Silence, Statement, Witness};
 
 /// The smallest size of pages on the machines that SFrame is defined for. Segments start in the page that contains their
@@ -34,18 +35,18 @@ pub(super) struct Module<'s> {
     name: Vec<u8>,
     /// Where the file was opened; `None` for images of memory.
     path: Option<PathBuf>,
-    bytes: Result<&'s [u8], String>,
+    bytes: Result<&'s [u8], UnusableFile>,
     /// Read when it is needed first.
-    parsed: Option<Result<Parsed<'s>, String>>,
+    parsed: Option<Result<Parsed<'s>, UnusableFile>>,
 }
 
 /// An ELF file, and what is read from it when it is needed first.
-struct Parsed<'s> {
+pub(super) struct Parsed<'s> {
     file: WithCfi<'s>,
     /// Its separate debug file.
     debug: Option<WithCfi<'s>>,
     /// Why a debug file is not used.
-    refused: Option<String>,
+    refused: Option<UnusedDebugFile>,
     names: Option<Vec<CodeNames<'s>>>,
     sframe: Option<SframeSource<'s>>,
     cfi: Option<CfiSource<'s>>,
@@ -56,7 +57,7 @@ impl<'s> Module<'s> {
     pub(super) const fn new(
         name: Vec<u8>,
         path: Option<PathBuf>,
-        bytes: Result<&'s [u8], String>,
+        bytes: Result<&'s [u8], UnusableFile>,
     ) -> Module<'s> {
         Module { name, path, bytes, parsed: None }
     }
@@ -65,56 +66,47 @@ impl<'s> Module<'s> {
         &self.name
     }
 
-    pub(super) fn bytes(&self) -> Result<&'s [u8], String> {
-        self.bytes.clone()
+    /// Its bytes, if they can be read.
+    pub(super) fn bytes(&self) -> Option<&'s [u8]> {
+        self.bytes.as_ref().ok().copied()
     }
 
     /// Reads the file, and its debug file if `search` finds one, unless that has been done.
-    pub(super) fn read(&mut self, search: Option<&DebugFiles<'s>>) {
+    pub(super) fn read(
+        &mut self,
+        search: Option<&DebugFiles<'s>>,
+    ) -> Result<&mut Parsed<'s>, Silence> {
         let Module { name, path, bytes, parsed } = self;
-        if parsed.is_none() {
-            let search = search.zip(path.as_deref());
-            let unusable = |reason: String| unusable_file(name, &reason);
-            let parse = |bytes| Parsed::new(bytes, search).map_err(unusable);
-            *parsed = Some(bytes.clone().and_then(parse));
-        }
-    }
-
-    fn parsed(&mut self) -> Result<&mut Parsed<'s>, String> {
-        self.read(None);
-        match &mut self.parsed {
-            Some(Ok(parsed)) => Ok(parsed),
-            Some(Err(reason)) => Err(reason.clone()),
-            None => Err(String::new()),
-        }
+        let silence = |error: &UnusableFile| Silence::File(error.to_string());
+        let bytes = *bytes.as_ref().map_err(silence)?;
+        let parse = || {
+            let parsed = Parsed::new(bytes, search.zip(path.as_deref()));
+            parsed.map_err(|error| UnusableFile::new(name, error))
+        };
+        parsed.get_or_insert_with(parse).as_mut().map_err(|error| silence(error))
     }
 
     /// Why its debug file is not used, if there is a reason.
-    pub(super) fn refused(&self) -> Option<&str> {
-        self.parsed.as_ref()?.as_ref().ok()?.refused.as_deref()
+    pub(super) fn refused(&self) -> Option<&UnusedDebugFile> {
+        self.parsed.as_ref()?.as_ref().ok()?.refused.as_ref()
     }
 
-    /// The difference between runtime addresses and the file's in a mapping that starts at `start` and at `offset` in
-    /// the file.
-    pub(super) fn bias(
-        &mut self,
-        start: u64,
-        offset: u64,
-        executable: bool,
-    ) -> Result<u64, String> {
-        let elf = &self.parsed()?.file.elf;
-        let segment = segment_at(elf, offset, executable).copied();
+    /// The difference between runtime addresses and the file's in a mapping that starts at `offset` in the file.
+    pub(super) fn bias(&mut self, mapping: &Mapping, offset: u64) -> Result<u64, Silence> {
+        let elf = &self.read(None)?.file.elf;
+        let segment = segment_at(elf, mapping, offset).copied();
         let segment = segment.ok_or_else(|| {
-            let reason = format!("its program headers load nothing from file offset {offset:#x}");
-            unusable_file(&self.name, &reason)
+            let error = UnusableFile::new(&self.name, FileDefect::NothingLoaded(offset));
+            Silence::File(error.to_string())
         })?;
-        Ok(start.wrapping_sub(segment.address.wrapping_add(offset.wrapping_sub(segment.offset))))
+        let address = segment.address.wrapping_add(offset.wrapping_sub(segment.offset));
+        Ok(mapping.start.wrapping_sub(address))
     }
 
     pub(super) fn statement(&mut self, witness: Witness, address: u64) -> Statement {
-        let parsed = match self.parsed() {
+        let parsed = match self.read(None) {
             Ok(parsed) => parsed,
-            Err(reason) => return Statement::nothing(Silence::File(reason)),
+            Err(silence) => return Statement::nothing(silence),
         };
         let Parsed { file, debug, .. } = parsed;
         let sections = || cfi(file, debug.as_ref());
@@ -134,7 +126,7 @@ impl<'s> Module<'s> {
 
     /// The rules of CFI at an address that `frame`, the frame there, cannot express.
     pub(super) fn further_rules(&mut self, address: u64, frame: &Frame) -> FurtherRules {
-        let cfi = self.parsed().ok().and_then(|parsed| parsed.cfi.as_mut());
+        let cfi = self.read(None).ok().and_then(|parsed| parsed.cfi.as_mut());
         cfi.map_or(FurtherRules::NONE, |cfi| cfi.further(address, frame))
     }
 
@@ -153,7 +145,7 @@ impl<'s> Module<'s> {
 
     /// The names in its debug file and in the file itself.
     fn names(&mut self) -> &[CodeNames<'s>] {
-        let Ok(parsed) = self.parsed() else { return &[] };
+        let Ok(parsed) = self.read(None) else { return &[] };
         let Parsed { file, debug, names, .. } = parsed;
         names.get_or_insert_with(|| {
             // A debug file has all symbols of the file from which it was split, unless it was stripped, too.
@@ -167,8 +159,8 @@ impl<'s> Parsed<'s> {
     fn new(
         bytes: &'s [u8],
         search: Option<(&DebugFiles<'s>, &Path)>,
-    ) -> Result<Parsed<'s>, String> {
-        let elf = Elf::parse(bytes).map_err(|error| error.to_string())?;
+    ) -> Result<Parsed<'s>, ElfError> {
+        let elf = Elf::parse(bytes)?;
         let found = search.map_or(Ok(None), |(search, path)| search.find(path, &elf));
         let (debug, refused) = match found {
             Ok(debug) => (debug, None),
@@ -183,7 +175,7 @@ impl<'s> Parsed<'s> {
 }
 
 /// The CFI sections of a file, and of its debug file.
-fn cfi<'s>(file: &WithCfi<'s>, debug: Option<&WithCfi<'s>>) -> Result<Vec<Cfi<'s>>, String> {
+fn cfi<'s>(file: &WithCfi<'s>, debug: Option<&WithCfi<'s>>) -> Result<Vec<Cfi<'s>>, ElfError> {
     let mut sections = file.cfi()?;
     if let Some(debug) = debug {
         sections.extend(debug.cfi()?);
@@ -193,7 +185,7 @@ fn cfi<'s>(file: &WithCfi<'s>, debug: Option<&WithCfi<'s>>) -> Result<Vec<Cfi<'s
 
 /// The segment from which the bytes at a file offset are mapped. Two segments can share the page between them: code is
 /// in an executable one, and a mapping that starts in the same page as a segment belongs to this segment.
-fn segment_at<'e>(elf: &'e Elf<'_>, offset: u64, executable: bool) -> Option<&'e Segment> {
+fn segment_at<'e>(elf: &'e Elf<'_>, mapping: &Mapping, offset: u64) -> Option<&'e Segment> {
     let loads = |segment: &&Segment| segment.p_type == PT_LOAD && segment.file_size > 0;
     let is_code = |segment: &Segment| segment.flags & PF_X != 0;
     let contains = |segment: &Segment, page: u64| {
@@ -203,7 +195,7 @@ fn segment_at<'e>(elf: &'e Elf<'_>, offset: u64, executable: bool) -> Option<&'e
     };
     let best = |page: u64| {
         let all = elf.segments().iter().filter(loads).filter(|s| contains(s, page));
-        all.min_by_key(|s| (is_code(s) != executable, s.offset & !(page - 1) != offset))
+        all.min_by_key(|s| (is_code(s) != mapping.executable, s.offset & !(page - 1) != offset))
     };
     best(PAGE).or_else(|| best(LARGEST_PAGE))
 }

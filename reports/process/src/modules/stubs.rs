@@ -47,10 +47,10 @@ pub(super) fn row(elf: &Elf<'_>, address: u64) -> Option<Row> {
 /// The instructions of stubs, as linkers write them for lazy binding, for BTI and for authenticated pointers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Instruction {
-    /// One that does not lead to the next: `br x17`, its authenticating form `braa x17, x16`, or `brk`, with which mold
-    /// fills space.
+    /// An instruction after which the next one is not executed: `br x17`, its authenticating form `braa x17, x16`, or
+    /// `brk`, with which mold fills space.
     End,
-    /// One that changes only x16 and x17.
+    /// An instruction that changes only x16 and x17.
     Plain,
     /// `stp x16, x30, [sp, #-16]!`, in the stub that leads to the dynamic linker.
     Push,

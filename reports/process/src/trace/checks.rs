@@ -11,7 +11,7 @@ use super::kind::{Kind, LONGEST};
 use super::known::{KnownDefect, WrongRow};
 use super::outcome::{Example, Mistake, ModuleTrace, Verdict};
 use super::shadow::{Caller, ShadowStack, Truth};
-use super::space::{Space, Tables};
+use super::space::{FileOffset, Space, Tables};
 use super::thread::Thread;
 use crate::files::Files;
 use crate::modules::FileId;
@@ -33,7 +33,7 @@ pub(super) struct Checks<'s> {
     pub(super) tables: Tables<'s>,
     modules: BTreeMap<FileId, ModuleTrace>,
     /// PCs that could not be judged yet.
-    pending: HashMap<(FileId, u64), Pending>,
+    pending: HashMap<FileOffset, Pending>,
     /// PCs with a wrong row, which may turn out to describe the place to which the code jumps.
     claims: Vec<Claim>,
     /// The CFI sections of files, for expressions.
@@ -79,8 +79,8 @@ impl<'s> Checks<'s> {
     /// The kind of the instruction at an offset in a file, if it was seen before, and whether there is nothing else to
     /// do. `None` if the offset is outside of the file.
     #[inline]
-    pub(super) fn known(&mut self, file: FileId, offset: u64) -> Option<(Kind, bool)> {
-        let byte = *self.tables.byte(file, offset)?;
+    pub(super) fn known(&mut self, at: FileOffset) -> Option<(Kind, bool)> {
+        let byte = *self.tables.byte(at)?;
         Some((Kind::of_number(byte & KIND), byte & DONE != 0))
     }
 
@@ -88,18 +88,18 @@ impl<'s> Checks<'s> {
     #[cold]
     pub(super) fn check(
         &mut self,
-        file: FileId,
-        offset: u64,
+        at: FileOffset,
         now: &Registers,
         space: &Space,
         thread: &Thread,
     ) -> Kind {
+        let file = at.file;
         let mut code = [0; 2 * LONGEST];
         let read = space.memory.read_some(now.rip, &mut code);
         let code = code.get(..read).unwrap_or_default();
         let kind = Kind::decode(code, now.rip);
         let truth = thread.stack.truth();
-        let (mut verdicts, function) = match self.is_original(file, offset, code) {
+        let (mut verdicts, function) = match self.is_original(at, code) {
             true => self.judge_all(file, now, space, &thread.stack),
             false => {
                 let reason = "the code in memory is not that of the file".to_owned();
@@ -110,12 +110,13 @@ impl<'s> Checks<'s> {
         // With another state of the stack, the PC can perhaps be judged.
         let is_open = matches!(truth, Truth::Unknown(_) | Truth::Outermost)
             && verdicts.iter().any(|verdict| matches!(verdict, Verdict::Undecided(_)));
-        self.note(file, offset, kind, is_open);
+        let state = if is_open { self.next_attempt(at) } else { DONE };
+        self.note(at, kind, state);
         if is_open {
-            self.pending.insert((file, offset), Pending { verdicts, example });
+            self.pending.insert(at, Pending { verdicts, example });
             return kind;
         }
-        self.pending.remove(&(file, offset));
+        self.pending.remove(&at);
         self.name_known(file, &mut verdicts, &example);
         let wrong: Vec<&Mistake> = verdicts.iter().filter_map(Verdict::mistake).collect();
         self.wrong += wrong.len() as u64;
@@ -127,16 +128,20 @@ impl<'s> Checks<'s> {
         kind
     }
 
-    /// Notes in the byte for a PC that it was judged. One that `is_open` is judged again, up to four times in all.
-    fn note(&mut self, file: FileId, offset: u64, kind: Kind, is_open: bool) {
-        let Some(byte) = self.tables.byte(file, offset) else { return };
+    /// The state of a PC after a further attempt to judge it: there are up to four.
+    fn next_attempt(&mut self, at: FileOffset) -> u8 {
+        let attempts = self.tables.byte(at).map_or(ATTEMPTS, |byte| *byte & ATTEMPTS);
+        if attempts < ATTEMPTS { attempts + ATTEMPT } else { DONE }
+    }
+
+    /// Notes the kind and the state of a PC in its byte.
+    fn note(&mut self, at: FileOffset, kind: Kind, state: u8) {
+        let Some(byte) = self.tables.byte(at) else { return };
         let is_new = *byte == 0;
-        let attempts = *byte & ATTEMPTS;
-        let next = if is_open && attempts < ATTEMPTS { attempts + ATTEMPT } else { DONE };
-        *byte = kind.number() | next;
+        *byte = kind.number() | state;
         if is_new {
             self.pcs += 1;
-            self.module(file).pcs += 1;
+            self.module(at.file).pcs += 1;
         }
     }
 
@@ -166,7 +171,7 @@ impl<'s> Checks<'s> {
 
     /// Names the known defect that the row of SFrame is a case of, if it is wrong.
     fn name_known(&self, file: FileId, verdicts: &mut [Verdict], example: &Example) {
-        let Ok(file) = self.tables.modules.bytes(file) else { return };
+        let Some(file) = self.tables.modules.bytes(file) else { return };
         for (witness, verdict) in Witness::ALL.into_iter().zip(verdicts) {
             let Verdict::Wrong(mistake) = verdict else { continue };
             if let (Witness::Sframe, Some(frames)) = (witness, &mistake.frames) {
@@ -191,9 +196,9 @@ impl<'s> Checks<'s> {
     }
 
     /// Whether the instruction is the one in the file. Otherwise the program or its debugger has changed it.
-    fn is_original(&self, file: FileId, offset: u64, code: &[u8]) -> bool {
-        let bytes = self.tables.modules.bytes(file).unwrap_or_default();
-        let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..));
+    fn is_original(&self, at: FileOffset, code: &[u8]) -> bool {
+        let bytes = self.tables.modules.bytes(at.file).unwrap_or_default();
+        let rest = usize::try_from(at.offset).ok().and_then(|offset| bytes.get(offset..));
         let rest = rest.unwrap_or_default();
         // The instruction's own bytes are enough, but its length is not known here.
         let length = rest.len().min(code.len()).min(LONGEST);
@@ -240,7 +245,7 @@ impl<'s> Checks<'s> {
         if let Some(known) = self.sections.get(&file) {
             return *known;
         }
-        let found = self.tables.modules.bytes(file).ok().and_then(eh_frame);
+        let found = self.tables.modules.bytes(file).and_then(eh_frame);
         self.sections.insert(file, found);
         found
     }
@@ -269,9 +274,9 @@ impl<'s> Checks<'s> {
             self.add(file, verdicts, &example);
         }
         let mut pending: Vec<_> = self.pending.drain().collect();
-        pending.sort_by_key(|(place, _)| *place);
-        for ((file, _), Pending { verdicts, example }) in pending {
-            self.add(file, verdicts, &example);
+        pending.sort_by_key(|(at, _)| *at);
+        for (at, Pending { verdicts, example }) in pending {
+            self.add(at.file, verdicts, &example);
         }
         self.modules.into_values().collect()
     }

@@ -11,7 +11,7 @@ use super::checks::Checks;
 use super::kind::{Kind, LONGEST};
 use super::outcome::{End, Trace};
 use super::shadow::ShadowStack;
-use super::space::Space;
+use super::space::{FileOffset, Space};
 use super::thread::Thread;
 use super::watch::Watch;
 use super::{Progress, TraceOptions};
@@ -244,16 +244,17 @@ impl<'s, 'w> Tracer<'s, 'w> {
         let known = match code.filter(|_| now.cs == CODE_64) {
             Some((region, (file, offset))) => {
                 let offset = offset.wrapping_add(pc.wrapping_sub(region.start));
-                self.checks.known(file, offset).map(|known| (file, offset, known))
+                let at = FileOffset { file, offset };
+                self.checks.known(at).map(|known| (at, known))
             }
             None => None,
         };
         thread.kind = match known {
-            Some((_, _, (kind, true))) => kind,
-            Some((file, offset, (_, false))) => {
+            Some((_, (kind, true))) => kind,
+            Some((at, (_, false))) => {
                 let process = self.processes.get(thread.process);
                 match process.and_then(|process| process.space.as_ref()) {
-                    Some(space) => self.checks.check(file, offset, now, space, thread),
+                    Some(space) => self.checks.check(at, now, space, thread),
                     None => Kind::Unknown,
                 }
             }

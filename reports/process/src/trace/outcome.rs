@@ -10,15 +10,15 @@ use crate::statement::Witness;
 /// A verdict on the row of a witness at a PC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It recovers the caller.
+    /// The row recovers the caller.
     Right,
-    /// It does not.
+    /// The row does not recover the caller.
     Wrong(Mistake),
     /// There is no row.
     NoRow,
     /// The file has no section of the witness.
     NoSection,
-    /// It cannot be judged, with the reason.
+    /// The row cannot be judged, with the reason.
     Undecided(String),
 }
 

@@ -177,10 +177,20 @@ impl ShadowStack {
         }
     }
 
-    /// A jump was executed, to an address in a register or in memory if it is `indirect`. Returns whether it has left
-    /// the frame without a return.
+    /// A jump to an address in a register or in memory was executed. Returns whether it has left the frame without a
+    /// return.
     #[inline]
-    pub(crate) fn jump(&mut self, indirect: bool, pc: u64, sp: u64) -> bool {
+    pub(crate) fn indirect_jump(&mut self, pc: u64, sp: u64) -> bool {
+        if let Some(Entry::Unknown(_)) = self.entries.last() {
+            let _ = self.resume(pc, sp) || self.resume_frame(sp);
+            return true;
+        }
+        self.jump(pc, sp)
+    }
+
+    /// A jump was executed. Returns whether it has left the frame without a return.
+    #[inline]
+    pub(crate) fn jump(&mut self, pc: u64, sp: u64) -> bool {
         match self.entries.last() {
             Some(Entry::Call(caller, _)) if sp < caller.sp => return false,
             // `pop %rcx; jmp *%rcx` is a return.
@@ -189,9 +199,6 @@ impl ShadowStack {
                 return false;
             }
             Some(Entry::Call(..)) => self.doubt(Doubt::FrameLeft),
-            Some(Entry::Unknown(_)) if indirect => {
-                let _ = self.resume(pc, sp) || self.resume_frame(sp);
-            }
             _ => return false,
         }
         true

@@ -10,6 +10,13 @@ use crate::live::mapped::MappedFiles;
 use crate::live::maps;
 use crate::modules::{FileId, Mapping, Modules};
 
+/// A place in a mapped file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct FileOffset {
+    pub(super) file: FileId,
+    pub(super) offset: u64,
+}
+
 /// A range of executable memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Region {
@@ -61,8 +68,8 @@ impl<'s> Tables<'s> {
 
     /// The byte for a place in a file.
     #[inline]
-    pub(super) fn byte(&mut self, file: FileId, offset: u64) -> Option<&mut u8> {
-        self.bytes.get_mut(file.number())?.get_mut(usize::try_from(offset).ok()?)
+    pub(super) fn byte(&mut self, at: FileOffset) -> Option<&mut u8> {
+        self.bytes.get_mut(at.file.number())?.get_mut(usize::try_from(at.offset).ok()?)
     }
 
     /// The memory of a process, as it is now.

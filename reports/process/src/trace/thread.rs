@@ -105,8 +105,8 @@ impl Thread {
             Kind::Return => {
                 return sp != self.sp && !self.stack.ret(pc, self.sp.wrapping_add(WORD), sp);
             }
-            Kind::Jump => return self.stack.jump(false, pc, sp),
-            Kind::IndirectJump => return self.stack.jump(true, pc, sp),
+            Kind::Jump => return self.stack.jump(pc, sp),
+            Kind::IndirectJump => return self.stack.indirect_jump(pc, sp),
             _ => self.unusual(pc, sp),
         }
         false

@@ -43,7 +43,7 @@ impl<R: Fn(Register) -> Option<u64>, M: Fn(u64) -> Option<u64>> Evaluator<R, M> 
         self.values.get(number).copied()
     }
 
-    /// The same frame with registers in place of its expressions. `bytes` returns the operations of an expression.
+    /// `frame` with registers in place of its expressions. `bytes` returns the operations of an expression.
     ///
     /// # Errors
     /// Why an expression cannot be evaluated.

@@ -14,17 +14,17 @@ pub enum Lookup {
 /// The frame at which a walk has reached its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LastFrame {
-    /// The one whose return address is undefined.
+    /// A frame whose return address is undefined.
     #[default]
     RaUndefined,
-    /// That, and one in which FP is 0: programs start with FP 0 (System V ABI for AMD64, 3.4.1; AAPCS64, 6.4.6).
+    /// Such a frame, or one in which FP is 0: programs start with FP 0 (System V ABI for AMD64, 3.4.1; AAPCS64, 6.4.6).
     FpZero,
 }
 
 /// What happens to a witness that has no row for a frame, if others have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Gaps {
-    /// It continues with the caller that the others found.
+    /// The witness continues with the caller that the others found.
     #[default]
     Follow,
     /// Its walk ends.

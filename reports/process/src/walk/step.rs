@@ -38,37 +38,44 @@ impl Step {
     }
 }
 
-/// The caller of the frame `cursor`. `rows` returns the witness's statement about an address.
-pub fn step(
-    abi: Abi,
-    rules: &Rules,
-    cursor: &Cursor,
-    memory: &impl Memory,
-    rows: &mut impl FnMut(u64) -> Statement,
-) -> Step {
-    let looked_up = match rules.lookup {
-        Lookup::Call if !cursor.exact => cursor.pc.wrapping_sub(1),
-        Lookup::Call | Lookup::ReturnAddress => cursor.pc,
-    };
-    let statement = rows(looked_up);
-    let mut step = Step { looked_up, statement, by_kernel_frame: false, caller: None, end: None };
-    match caller(abi, rules, cursor, memory, &mut step) {
-        Ok(next) => {
-            step.end = end(abi, rules, cursor, &next, &step);
-            step.caller = Some(next);
+/// Goes from frames to their callers: the machine, the rules of walks, and the memory of the process.
+#[derive(Debug)]
+pub struct Unwinder<'w, M> {
+    /// The machine.
+    pub abi: Abi,
+    /// The rules.
+    pub rules: &'w Rules,
+    /// The memory.
+    pub memory: &'w M,
+}
+
+impl<M: Memory> Unwinder<'_, M> {
+    /// The caller of the frame `cursor`. `rows` returns the witness's statement about an address.
+    pub fn step(&self, cursor: &Cursor, rows: &mut impl FnMut(u64) -> Statement) -> Step {
+        let looked_up = match self.rules.lookup {
+            Lookup::Call if !cursor.exact => cursor.pc.wrapping_sub(1),
+            Lookup::Call | Lookup::ReturnAddress => cursor.pc,
+        };
+        let statement = rows(looked_up);
+        let mut step =
+            Step { looked_up, statement, by_kernel_frame: false, caller: None, end: None };
+        match caller(self, cursor, &mut step) {
+            Ok(next) => {
+                step.end = end(self.abi, self.rules, cursor, &next, &step);
+                step.caller = Some(next);
+            }
+            Err(end) => step.end = Some(end),
         }
-        Err(end) => step.end = Some(end),
+        step
     }
-    step
 }
 
 fn caller(
-    abi: Abi,
-    rules: &Rules,
+    unwinder: &Unwinder<'_, impl Memory>,
     cursor: &Cursor,
-    memory: &impl Memory,
     step: &mut Step,
 ) -> Result<Cursor, End> {
+    let Unwinder { abi, rules, memory } = *unwinder;
     let statement = &step.statement;
     // On AArch64, DWARF has no number for the PC: CFI of the kernel recovers the interrupted LR in its place (Linux,
     // arch/arm64/kernel/vdso/sigreturn.S). Therefore the kernel's frame is preferred there, as gdb does.

@@ -7,7 +7,7 @@ use super::end::End;
 use super::memory::Memory;
 use super::registers::Cursor;
 use super::rules::{Gaps, Lookup, Rules};
-use super::step::{Step, step};
+use super::step::{Step, Unwinder};
 use crate::statement::Statement;
 
 /// The frames at one depth of the stack, one for each witness.
@@ -50,80 +50,79 @@ pub struct Together {
     pub limited: bool,
 }
 
-/// Walks by `count` witnesses from the frame `start`. `rows` returns the statement of a witness, by its number, about an
-/// address.
-pub fn walk_together(
-    abi: Abi,
-    rules: &Rules,
-    start: &Cursor,
-    memory: &impl Memory,
-    count: usize,
-    mut rows: impl FnMut(usize, u64) -> Statement,
-) -> Together {
-    let mut result = Together {
-        levels: Vec::new(),
-        parted: None,
-        alone: None,
-        astray: None,
-        compared: 0,
-        limited: false,
-    };
-    let mut frames: Vec<Option<Cursor>> = vec![Some(*start); count];
-    while frames.iter().any(Option::is_some) {
-        if result.levels.len() >= rules.max_frames {
-            result.limited = true;
-            result.cut(rules.max_frames);
-            break;
-        }
-        let mut level = Level { cells: Vec::with_capacity(count) };
-        for (number, frame) in frames.iter().enumerate() {
-            let mut rows = |address| rows(number, address);
-            let cell = frame.map(|frame| {
-                let step = step(abi, rules, &frame, memory, &mut rows);
-                let is_known = result.astray.is_some();
-                let by_call =
-                    if is_known { None } else { by_call(abi, rules, &step, &frame, memory, rows) };
-                Cell { frame, step, by_call, follows: false }
+impl<M: Memory> Unwinder<'_, M> {
+    /// Walks by `count` witnesses from the frame `start`. `rows` returns the statement of a witness, by its number, about
+    /// an address.
+    pub fn walk_together(
+        &self,
+        start: &Cursor,
+        count: usize,
+        mut rows: impl FnMut(usize, u64) -> Statement,
+    ) -> Together {
+        let Unwinder { abi, rules, memory } = *self;
+        let mut result = Together {
+            levels: Vec::new(),
+            parted: None,
+            alone: None,
+            astray: None,
+            compared: 0,
+            limited: false,
+        };
+        let mut frames: Vec<Option<Cursor>> = vec![Some(*start); count];
+        while frames.iter().any(Option::is_some) {
+            if result.levels.len() >= rules.max_frames {
+                result.limited = true;
+                result.cut(rules.max_frames);
+                break;
+            }
+            let mut level = Level { cells: Vec::with_capacity(count) };
+            for (number, frame) in frames.iter().enumerate() {
+                let mut rows = |address| rows(number, address);
+                let cell = frame.map(|frame| {
+                    let step = self.step(&frame, &mut rows);
+                    let is_known = result.astray.is_some();
+                    let by_call = if is_known { None } else { self.by_call(&step, &frame, rows) };
+                    Cell { frame, step, by_call, follows: false }
+                });
+                level.cells.push(cell);
+            }
+            if level.cells.iter().flatten().any(|cell| cell.by_call.is_some()) {
+                result.astray = Some(result.levels.len());
+            }
+            let first = frames.iter().flatten().next();
+            let called = first.and_then(|frame| {
+                let statements = level.cells.iter().flatten().map(|cell| &cell.step.statement);
+                call::caller(abi, frame, statements, memory, |address| rows(0, address))
             });
-            level.cells.push(cell);
+            frames = result.next(abi, rules, &mut level, called);
+            result.levels.push(level);
         }
-        if level.cells.iter().flatten().any(|cell| cell.by_call.is_some()) {
-            result.astray = Some(result.levels.len());
-        }
-        let first = frames.iter().flatten().next();
-        let called = first.and_then(|frame| {
-            let statements = level.cells.iter().flatten().map(|cell| &cell.step.statement);
-            call::caller(abi, frame, statements, memory, |address| rows(0, address))
-        });
-        frames = result.next(abi, rules, &mut level, called);
-        result.levels.push(level);
+        result
     }
-    result
-}
 
-/// The step by the byte before a return address, if `found`, the step by the return address itself, contradicts it.
-fn by_call(
-    abi: Abi,
-    rules: &Rules,
-    found: &Step,
-    frame: &Cursor,
-    memory: &impl Memory,
-    mut rows: impl FnMut(u64) -> Statement,
-) -> Option<Box<Step>> {
-    let is_call = rules.lookup == Lookup::ReturnAddress && !frame.exact;
-    // A signal's handler was not called: the address to which it returns is the first one of its function.
-    if !is_call || found.statement.signal || found.by_kernel_frame {
-        return None;
+    /// The step by the byte before a return address, if `found`, the step by the return address itself, contradicts it.
+    fn by_call(
+        &self,
+        found: &Step,
+        frame: &Cursor,
+        mut rows: impl FnMut(u64) -> Statement,
+    ) -> Option<Box<Step>> {
+        let Unwinder { abi, rules, memory } = *self;
+        let is_call = rules.lookup == Lookup::ReturnAddress && !frame.exact;
+        // A signal's handler was not called: the address to which it returns is the first one of its function.
+        if !is_call || found.statement.signal || found.by_kernel_frame {
+            return None;
+        }
+        let rules = &Rules { lookup: Lookup::Call, ..*rules };
+        let right = Unwinder { abi, rules, memory }.step(frame, &mut rows);
+        let differs = match (Claim::of(found), Claim::of(&right)) {
+            (Some(found), Some(right)) => !found.agrees(&right, abi),
+            (None, None) => false,
+            // The machine code need not determine every frame of a function.
+            _ => found.statement.function != right.statement.function,
+        };
+        differs.then(|| Box::new(right))
     }
-    let rules = Rules { lookup: Lookup::Call, ..*rules };
-    let right = step(abi, &rules, frame, memory, &mut rows);
-    let differs = match (Claim::of(found), Claim::of(&right)) {
-        (Some(found), Some(right)) => !found.agrees(&right, abi),
-        (None, None) => false,
-        // The machine code need not determine every frame of a function.
-        _ => found.statement.function != right.statement.function,
-    };
-    differs.then(|| Box::new(right))
 }
 
 impl Together {

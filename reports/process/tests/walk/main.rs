@@ -7,7 +7,7 @@ mod together;
 use std::collections::BTreeMap;
 
 use sframe_process::walk::{
-    Cursor, End, Gaps, LastFrame, Lookup, Memory, Registers, Rules, Together, step, walk_together,
+    Cursor, End, Gaps, LastFrame, Lookup, Memory, Registers, Rules, Together, Unwinder,
 };
 use sframe_process::{FurtherRules, Silence, Statement};
 use sframe_validator::Abi;
@@ -64,7 +64,8 @@ fn alone(
     memory: &impl Memory,
     mut rows: impl FnMut(u64) -> Statement,
 ) -> (Vec<u64>, End) {
-    let walk = walk_together(ABI, rules, start, memory, 1, |_, address| rows(address));
+    let walk =
+        Unwinder { abi: ABI, rules, memory }.walk_together(start, 1, |_, address| rows(address));
     let cells: Vec<_> = walk.levels.iter().filter_map(|level| level.cells[0].as_ref()).collect();
     let end = cells.last().and_then(|cell| cell.step.end.clone()).expect("an end");
     (cells.iter().map(|cell| cell.frame.pc).collect(), end)
@@ -201,7 +202,11 @@ fn by_rule(rule: Recovery, operations: &[u8]) -> (Vec<u64>, Registers) {
         _ => frame(Cfa::RegisterOffset { register: rbx, offset: 16 }),
     };
     let memory = words(&[(0x1000, 0x1008), (0x1008, 0x100), (0x1010, 0x200)]);
-    let walk = walk_together(ABI, &Rules::default(), &start, &memory, 1, |_, at| rows(at));
+    let walk = Unwinder { abi: ABI, rules: &Rules::default(), memory: &memory }.walk_together(
+        &start,
+        1,
+        |_, at| rows(at),
+    );
     let second = walk.levels[1].cells[0].as_ref().expect("a cell").frame.registers;
     (pcs(&walk, 0), second)
 }
@@ -256,7 +261,8 @@ fn registers_of_one_witness_help_the_other_unless_gaps_stop_it() {
     };
     for (gaps, frames) in [(Gaps::Follow, 4), (Gaps::Stop, 2)] {
         let rules = Rules { gaps, ..Rules::default() };
-        let walk = walk_together(ABI, &rules, &start, &memory, 2, rows);
+        let walk =
+            Unwinder { abi: ABI, rules: &rules, memory: &memory }.walk_together(&start, 2, rows);
         assert_eq!((pcs(&walk, 0).len(), pcs(&walk, 1).len()), (4, frames), "{gaps:?}");
     }
 }
@@ -277,7 +283,8 @@ fn an_interrupted_frame_is_looked_up_at_its_pc() {
         ..frame(Cfa::Dereference { register: ABI.sp(), offset: 0 })
     };
     let memory = words(&[(0x1000, 0x800), (0x7f8, 0x100)]);
-    let caller = step(ABI, &Rules::default(), &innermost(0x50, 0x1000, 7), &memory, &mut { down });
+    let caller = Unwinder { abi: ABI, rules: &Rules::default(), memory: &memory }
+        .step(&innermost(0x50, 0x1000, 7), &mut { down });
     let next = caller.next().expect("a caller");
     assert_eq!((next.pc, next.sp(ABI), next.exact), (0x100, Some(0x800), true));
 }
@@ -298,7 +305,9 @@ fn calls_of_addresses_without_code_return() {
     };
     let memory = words(&[(0x1000, 0x100), (0x1008, 0x7100)]);
     let walk = |abi, start: &Cursor, rules: &Rules| {
-        let walk = walk_together(abi, rules, start, &memory, 2, |_, address| nothing(address));
+        let walk =
+            Unwinder { abi, rules, memory: &memory }
+                .walk_together(start, 2, |_, address| nothing(address));
         let frames = walk.levels.iter().filter_map(|level| level.cells[1].as_ref());
         let frames = frames.map(|cell| (cell.frame.pc, cell.frame.sp(abi), cell.follows));
         (frames.collect::<Vec<_>>(), walk.compared)
@@ -352,7 +361,8 @@ fn aarch64_signal_frames_are_read_from_the_kernels_frame() {
     for statement in
         [Statement { signal: true, ..row(frame) }, row(frame), Statement::nothing(Silence::NoRow)]
     {
-        let step = step(abi, &Rules::default(), &handler, &memory, &mut |_| statement.clone());
+        let step = Unwinder { abi, rules: &Rules::default(), memory: &memory }
+            .step(&handler, &mut |_| statement.clone());
         let next = step.next().expect("a caller");
         assert!(step.by_kernel_frame && next.exact);
         assert_eq!((next.pc, next.sp(abi), next.fp(abi)), (0x200, Some(0x3000), Some(529)));
@@ -387,7 +397,8 @@ fn aarch64_signed_return_addresses() {
         0xaaaa_0000_00ff => row(caller),
         _ => row(Frame::OUTERMOST),
     };
-    let walk = walk_together(abi, &Rules::default(), &start, &memory, 1, rows);
+    let walk =
+        Unwinder { abi, rules: &Rules::default(), memory: &memory }.walk_together(&start, 1, rows);
     let frames = walk.levels.iter().map(|level| level.cells[0].as_ref().expect("a cell").frame);
     let values: Vec<_> = frames.map(|frame| (frame.pc, frame.sp(abi), frame.fp(abi))).collect();
     assert_eq!(

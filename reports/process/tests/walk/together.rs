@@ -1,6 +1,6 @@
 //! Walks by several witnesses: whether they agree, and where they go astray.
 
-use sframe_process::walk::{End, Gaps, Lookup, Rules, Together, walk_together};
+use sframe_process::walk::{End, Gaps, Lookup, Rules, Together, Unwinder};
 use sframe_process::{Silence, Statement};
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 
@@ -9,7 +9,11 @@ use super::{ABI, innermost, pcs, row, sp_plus, three, words};
 /// `rows` of each witness, by the address that is looked up.
 fn together(rules: &Rules, rows: &[&dyn Fn(u64) -> Statement]) -> Together {
     let (start, memory) = three();
-    walk_together(ABI, rules, &start, &memory, rows.len(), |number, address| rows[number](address))
+    Unwinder { abi: ABI, rules, memory: &memory }.walk_together(
+        &start,
+        rows.len(),
+        |number, address| rows[number](address),
+    )
 }
 
 fn to_the_end(address: u64) -> Statement {
@@ -84,7 +88,9 @@ fn a_return_address_outside_of_its_function_leads_astray() {
     let memory = words(&[(0x1008, 0x100), (0x1018, 0x80), (0x1020, 0), (0x1028, 0x300)]);
     let start = innermost(0x50, 0x1000, 7);
     let rules = Rules { lookup: Lookup::ReturnAddress, ..Rules::default() };
-    let walk = walk_together(ABI, &rules, &start, &memory, 2, |_, at| two_functions(at));
+    let walk =
+        Unwinder { abi: ABI, rules: &rules, memory: &memory }
+            .walk_together(&start, 2, |_, at| two_functions(at));
     assert_eq!((walk.parted, walk.astray, walk.compared), (None, Some(1), 1));
     assert_eq!(pcs(&walk, 0), [0x50, 0x100]);
     for cell in &walk.levels[1].cells {
@@ -94,18 +100,26 @@ fn a_return_address_outside_of_its_function_leads_astray() {
         let caller = by_call.next().expect("a caller");
         assert_eq!((by_call.looked_up, caller.pc, caller.sp(ABI)), (0xff, 0x80, Some(0x1020)));
     }
-    let walk = walk_together(ABI, &Rules::default(), &start, &memory, 2, |_, at| two_functions(at));
+    let walk = Unwinder { abi: ABI, rules: &Rules::default(), memory: &memory }.walk_together(
+        &start,
+        2,
+        |_, at| two_functions(at),
+    );
     assert_eq!((walk.astray, walk.compared), (None, walk.levels.len() - 1));
     // Nothing is at the return address.
     let ends = |address| match address {
         0x100.. => Statement::nothing(Silence::NoFunction),
         address => two_functions(address),
     };
-    let walk = walk_together(ABI, &rules, &start, &memory, 1, |_, at| ends(at));
+    let walk =
+        Unwinder { abi: ABI, rules: &rules, memory: &memory }
+            .walk_together(&start, 1, |_, at| ends(at));
     assert_eq!((walk.astray, pcs(&walk, 0)), (Some(1), vec![0x50, 0x100]));
     // The code to which a signal's handler returns was not called.
     let signal = |address| Statement { signal: address == 0x100, ..two_functions(address) };
-    let walk = walk_together(ABI, &rules, &start, &memory, 1, |_, at| signal(at));
+    let walk =
+        Unwinder { abi: ABI, rules: &rules, memory: &memory }
+            .walk_together(&start, 1, |_, at| signal(at));
     assert_eq!(walk.levels[1].cells[0].as_ref().expect("a cell").by_call, None);
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use sframe_history::Root;
-use sframe_input::pattern::{PatternRoom, quoted};
+use sframe_input::pattern::{InvalidPattern, PatternRoom};
 use sframe_input::{open_named, plain_error};
 use sframe_policy::{Baseline, Policy, find_config, read_config, read_found_config};
 use sframe_record::text::printable_path;
@@ -93,9 +93,10 @@ pub(super) fn severities(args: &SeverityArgs) -> io::Result<Policy> {
             .into_iter()
             .flat_map(|(option, patterns)| patterns.iter().map(move |pattern| (option, pattern)))
     {
-        let failed =
-            |error| io::Error::other(format!("{option}: {}", quoted(pattern.text(), &error)));
-        room.take(pattern.text()).map_err(failed)?;
+        room.take(pattern.text()).map_err(|error| {
+            let error = InvalidPattern::new(pattern.text(), error);
+            io::Error::other(format!("{option}: {error}"))
+        })?;
     }
     args.allow.iter().cloned().for_each(|pattern| policy.allow(pattern));
     args.warn.iter().cloned().for_each(|pattern| policy.warn(pattern));
@@ -107,5 +108,5 @@ fn baseline(path: &Path) -> io::Result<Baseline> {
     let failed =
         |why: &str| io::Error::other(format!("--baseline: {}: {why}", printable_path(path)));
     let file = open_named(path).map_err(|error| failed(&plain_error(&error)))?;
-    Baseline::read(file).map_err(|why| failed(&why))
+    Baseline::read(file).map_err(|error| failed(&error.to_string()))
 }

@@ -9,7 +9,7 @@ use super::args::tools::ReassembleArgs;
 use super::output_file::{Content, OutputFiles};
 use super::{Exit, stdout};
 use sframe_harness::reassemble::{
-    Comparison, LeftOut, Mismatch, Outcome, Place, compare, reassemble,
+    Comparison, LeftOut, Mismatch, Outcome, Place, ReassembleError, compare, reassemble,
 };
 use sframe_input::{FileBytes, archive, plain_error};
 use sframe_record::numbers::counted;
@@ -41,7 +41,10 @@ fn written(path: &Path, output: &Path) -> Tried<Exit> {
     let name = printable_path(path.file_name().map_or(path, Path::new));
     let write = |out: &mut dyn Write| match parse(path, &bytes) {
         Ok(elf) => {
-            let written = reassemble(&elf, &name, out)?.map_err(|why| about(path, &why));
+            let written = match reassemble(&elf, &name, out) {
+                Err(ReassembleError::Output(error)) => return Err(error),
+                written => written.map_err(|error| about(path, &error.to_string())),
+            };
             Ok(written.and_then(|written| unchanged(path, &bytes).map(|()| written)))
         }
         Err(why) => Ok(Err(why)),
@@ -97,7 +100,8 @@ fn compared(path: &Path, rebuilt: &Path) -> Tried<Exit> {
     let run = || {
         let (data, rebuilt_data) = (read(path)?, read(rebuilt)?);
         let (first, second) = (parse(path, &data)?, parse(rebuilt, &rebuilt_data)?);
-        let comparison = compare(&first, &second).map_err(|why| about(rebuilt, &why))?;
+        let comparison =
+            compare(&first, &second).map_err(|error| about(rebuilt, &error.to_string()))?;
         unchanged(path, &data).and_then(|()| unchanged(rebuilt, &rebuilt_data))?;
         Ok(comparison)
     };

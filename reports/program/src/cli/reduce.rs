@@ -91,7 +91,7 @@ pub(super) fn run(args: &ReduceArgs) -> io::Result<Exit> {
             respell: args.respell,
             stop: &stop,
         };
-        let outcome = reduce(&task)?;
+        let outcome = reduce(&task).map_err(|error| error.to_string())?;
         bytes.intact().map_err(|error| plain_error(&error))?;
         Ok(outcome)
     });
@@ -186,7 +186,7 @@ impl Programs {
             Some(assembler) => assembler.format(abi),
             None => {
                 let found = at_hand(abi, wanted, watcher);
-                let (assembler, writes) = found.map_err(|why| format!("as: {why}"))?;
+                let (assembler, writes) = found.map_err(|error| format!("as: {error}"))?;
                 self.assemblers.push(assembler);
                 writes
             }
@@ -215,7 +215,7 @@ fn found_programs(args: &ReduceArgs) -> io::Result<Result<Programs, String>> {
     for command in &args.with {
         match Assembler::find(command, &watcher) {
             Ok(assembler) => assemblers.push(assembler),
-            Err(why) => return Ok(Err(wrong("--with", command, &why))),
+            Err(error) => return Ok(Err(wrong("--with", command, &error.to_string()))),
         }
     }
     if args.linker.is_none() && assemblers.len() > 1 {
@@ -225,7 +225,7 @@ fn found_programs(args: &ReduceArgs) -> io::Result<Result<Programs, String>> {
         None => None,
         Some(command) => match Linker::find(command, &watcher) {
             Ok(linker) => Some(linker),
-            Err(why) => return Ok(Err(wrong("--linker", command, &why))),
+            Err(error) => return Ok(Err(wrong("--linker", command, &error.to_string()))),
         },
     };
     Ok(Ok(Programs { assemblers, linker }))

@@ -18,7 +18,8 @@ use sframe_record::text::printable_path;
 use sframe_scan::{CheckOptions, Sink, scan_repository};
 
 pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
-    let opened = Repository::new(&args.repository).and_then(|opened| Ok((opened, wanted(args)?)));
+    let opened = Repository::new(&args.repository).map_err(|error| error.to_string());
+    let opened = opened.and_then(|opened| Ok((opened, wanted(args)?)));
     let (repository, wanted) = match opened {
         Ok(opened) => opened,
         Err(why) => {
@@ -119,6 +120,6 @@ fn wanted(args: &RepoArgs) -> Result<Wanted, String> {
 
 /// The patterns of an option; `None` if it is not given.
 fn patterns(texts: &[String]) -> Result<Option<Vec<Pattern>>, String> {
-    let patterns = Pattern::all(texts, Wildcards::Any)?;
+    let patterns = Pattern::all(texts, Wildcards::Any).map_err(|error| error.to_string())?;
     Ok((!patterns.is_empty()).then_some(patterns))
 }

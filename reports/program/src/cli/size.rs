@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use sframe_input::Selection;
+use sframe_input::package::Unpacker;
 use sframe_record::numbers::counted;
 
 use super::args::DocumentFormat;
@@ -19,8 +20,11 @@ const CAUSES: usize = 1_000;
 pub(super) fn run(args: &SizeArgs) -> io::Result<Exit> {
     let (mut sections, mut total) = (Vec::new(), Sizes::default());
     let mut left_out = LeftOut { all: args.by_file, ..LeftOut::default() };
-    let options =
-        Options { raw: args.raw.options(), limits: args.limits.limits(), what_if: args.what_if };
+    let options = Options {
+        raw: args.raw.options(),
+        unpacker: Unpacker::new(args.limits.limits()),
+        what_if: args.what_if,
+    };
     let mut failed = None;
     for input in Selection::new(&args.paths, Vec::new()) {
         let is_named = args.paths.iter().any(|named| *named == *input.path());

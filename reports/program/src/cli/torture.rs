@@ -99,5 +99,5 @@ fn reader(text: &str, program: &Path) -> Result<Reader, String> {
              'corpus/consumers/read target/consumers/bin/{text} {{}}'"
         ));
     }
-    Reader::new(text, program)
+    Reader::new(text, program).map_err(|error| error.to_string())
 }

@@ -88,6 +88,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
         &[
             "auxv",
             "build_id",
+            "error",
             "files",
             "memory",
             "statement",

@@ -10,6 +10,7 @@ use sframe_validator::Abi;
 use sframe_validator::elf::Elf;
 
 use super::{Assembler, OBJECT};
+use crate::error::ProgramError;
 
 /// The most programs that are tried.
 const MOST: usize = 32;
@@ -64,12 +65,12 @@ impl Assembler {
 /// it writes.
 ///
 /// # Errors
-/// Returns the reason if there is none.
+/// Returns an error if there is none.
 pub fn at_hand(
     abi: Abi,
     wanted: Option<Format>,
     watcher: &Path,
-) -> Result<(Assembler, Option<Format>), String> {
+) -> Result<(Assembler, Option<Format>), ProgramError> {
     let mut first = None;
     for program in on_path(abi) {
         let Ok(assembler) = Assembler::of(vec![program.into_os_string()], watcher) else {

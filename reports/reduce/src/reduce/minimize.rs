@@ -3,6 +3,7 @@
 use super::tester::Tester;
 use super::{Outcome, Reduced};
 use crate::assembler::NoObject;
+use crate::error::ReduceError;
 use crate::inputs::Inputs;
 use crate::linker::NO_LIBRARIES;
 use crate::shrink::Shrink;
@@ -12,7 +13,7 @@ use crate::source::{Code, Function, Part};
 /// The most times that all parts are tried again.
 const ROUNDS: usize = 8;
 
-pub(super) fn minimize(tester: &Tester<'_>, inputs: Inputs) -> Result<Outcome, String> {
+pub(super) fn minimize(tester: &Tester<'_>, inputs: Inputs) -> Result<Outcome, ReduceError> {
     let directives_before = inputs.directives();
     let mut shrink = Shrink::new(inputs, |inputs: &Inputs| tester.shows(inputs));
     drop_functions(&mut shrink);
@@ -31,17 +32,18 @@ pub(super) fn minimize(tester: &Tester<'_>, inputs: Inputs) -> Result<Outcome, S
     plain_references(&mut shrink);
     spell(&mut shrink);
     let inputs = shrink.into_smallest();
-    if let Some(why) = tester.failure() {
-        return Err(why);
+    if let Some(error) = tester.failure() {
+        return Err(error.into());
     }
     if (tester.task.stop)() {
         return Ok(Outcome::Stopped);
     }
     let (record, made) = tester.examine(&inputs).map_err(|why| match why {
-        NoObject::Refused(why) | NoObject::NotRun(why) => why,
+        NoObject::Refused(message) => ReduceError::Refused(message),
+        NoObject::NotRun(error) => error.into(),
     })?;
     let finding = tester.find(&record);
-    let finding = finding.ok_or("the same inputs do not show it each time")?;
+    let finding = finding.ok_or(ReduceError::Unsteady)?;
     Ok(Outcome::Reduced(Box::new(Reduced {
         inputs,
         made,

@@ -4,6 +4,7 @@ use sframe_record::Finding;
 use sframe_validator::elf::{Elf, ElfKind};
 
 use super::Task;
+use crate::error::ReadError;
 use crate::inputs::{Input, Inputs};
 use crate::linker::{Linker, NO_LIBRARIES};
 use crate::read::{Place, Which, read};
@@ -24,7 +25,7 @@ const REFERENCES: [Reference; 5] = [
     Reference::Call("called3"),
 ];
 
-type Started = Result<Inputs, String>;
+type Started = Result<Inputs, ReadError>;
 
 /// The inputs to begin with: the function of the finding alone, then in other spellings, and then with more and more others,
 /// because some findings need them. For a link, each in several objects.
@@ -35,7 +36,7 @@ pub(super) fn starts<'t>(task: &'t Task<'_>) -> Box<dyn Iterator<Item = Started>
     }
 }
 
-fn read_for_object<'t>(task: &'t Task<'_>) -> impl Iterator<Item = Result<Source, String>> + 't {
+fn read_for_object<'t>(task: &'t Task<'_>) -> impl Iterator<Item = Result<Source, ReadError>> + 't {
     let place = place(task.finding);
     let alone = alone(task, place.as_ref());
     let respelled = task.respell || task.finding.known.is_some();
@@ -50,7 +51,7 @@ fn read_for_object<'t>(task: &'t Task<'_>) -> impl Iterator<Item = Result<Source
 }
 
 /// The function of the finding; two if they are in sections of the same name.
-fn alone(task: &Task<'_>, place: Option<&Place>) -> Vec<Result<Source, String>> {
+fn alone(task: &Task<'_>, place: Option<&Place>) -> Vec<Result<Source, ReadError>> {
     match place.map(|place| read(task.elf, Which::At(place))) {
         None => Vec::new(),
         Some(Ok(source)) => {
@@ -62,11 +63,11 @@ fn alone(task: &Task<'_>, place: Option<&Place>) -> Vec<Result<Source, String>> 
     }
 }
 
-/// More and more functions.
+/// The functions around that of the finding, in larger and larger numbers.
 fn with_others<'t>(
     task: &'t Task<'_>,
     place: Option<Place>,
-) -> impl Iterator<Item = Result<Source, String>> + 't {
+) -> impl Iterator<Item = Result<Source, ReadError>> + 't {
     let around = NEIGHBOURS.into_iter().filter_map(move |count| {
         place.as_ref().map(|place| read(task.elf, Which::Around(place, count)))
     });
@@ -83,7 +84,8 @@ fn place(finding: &Finding<'_>) -> Option<Place> {
     Some(Place { section, address: address?.0 })
 }
 
-/// First a function without a meaning, because many defects of linkers need no special one; then those of the file.
+/// The inputs of links: first a function without a meaning, because many defects of linkers need no special one; then the
+/// functions of the file.
 fn for_link<'t>(task: &'t Task<'_>) -> impl Iterator<Item = Started> + 't {
     let place = place(task.finding);
     let plain = task.elf.abi().map(|abi| Ok(Source { abi, functions: vec![plain()] }));

@@ -8,6 +8,7 @@ use sframe_record::{Finding, Record};
 
 use super::{Made, Task};
 use crate::assembler::{NoObject, OBJECT, object};
+use crate::error::ProgramError;
 use crate::inputs::{Input, Inputs};
 use crate::linker::{OUTPUT, output};
 use crate::wanted::{Wanted, by_directives_alone};
@@ -19,8 +20,7 @@ const MOST_KEPT: usize = 64 << 20;
 
 /// What a program has left in this file.
 fn left(finished: &Finished, name: &str) -> Result<Vec<u8>, NoObject> {
-    let read = finished.folder().read(name);
-    read.map_err(|error| NoObject::NotRun(format!("its output cannot be read: {error}")))
+    Ok(finished.folder().read(name).map_err(ProgramError::Output)?)
 }
 
 pub(super) struct Tester<'t> {
@@ -30,7 +30,7 @@ pub(super) struct Tester<'t> {
     /// Whether inputs show it that were examined before.
     seen: RefCell<HashMap<String, bool>>,
     /// Why a program could not be run.
-    failed: RefCell<Option<String>>,
+    failed: RefCell<Option<ProgramError>>,
     objects: RefCell<Objects>,
 }
 
@@ -66,7 +66,7 @@ impl<'t> Tester<'t> {
     }
 
     /// Why a program could not be run.
-    pub(super) fn failure(&self) -> Option<String> {
+    pub(super) fn failure(&self) -> Option<ProgramError> {
         self.failed.take()
     }
 
@@ -104,8 +104,7 @@ impl<'t> Tester<'t> {
     }
 
     fn linked(&self, inputs: &Inputs) -> Result<(Record<'static>, Made), NoObject> {
-        let linker = self.task.linker;
-        let linker = linker.ok_or_else(|| NoObject::NotRun("there is no linker".to_owned()))?;
+        let linker = self.task.linker.ok_or(ProgramError::NoLinker)?;
         let mut made = Made::default();
         let mut objects = Vec::new();
         for input in &inputs.sources {
@@ -124,7 +123,7 @@ impl<'t> Tester<'t> {
 
     fn assembler(&self, input: &Input) -> Result<&'t crate::assembler::Assembler, NoObject> {
         let found = self.task.assemblers.get(input.assembler);
-        found.ok_or_else(|| NoObject::NotRun("there is no assembler".to_owned()))
+        Ok(found.ok_or(ProgramError::NoAssembler)?)
     }
 
     /// The object of a source, and what the assembler printed.
@@ -157,8 +156,8 @@ impl<'t> Tester<'t> {
         let shows = match self.examine(inputs) {
             Ok((record, _)) => self.wanted.borrow().find(&record).is_some(),
             Err(NoObject::Refused(_)) => false,
-            Err(NoObject::NotRun(why)) => {
-                self.failed.replace(Some(why));
+            Err(NoObject::NotRun(error)) => {
+                self.failed.replace(Some(error));
                 false
             }
         };

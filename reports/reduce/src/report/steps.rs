@@ -6,6 +6,7 @@ use sframe_record::Finding;
 
 use super::{Programs, STEM};
 use crate::assembler::{Assembler, Kind};
+use crate::error::ProgramError;
 use crate::page::Step;
 use crate::reduce::Reduced;
 
@@ -21,7 +22,7 @@ pub(super) fn steps(
     reduced: &Reduced,
     programs: Programs<'_>,
     reader: &Assembler,
-) -> Result<Vec<Step>, String> {
+) -> Result<Vec<Step>, ProgramError> {
     let inputs = &reduced.inputs;
     let mut steps = Vec::new();
     let mut objects = Vec::new();
@@ -45,13 +46,14 @@ pub(super) fn steps(
             reduced.made.link_messages.replace("small-1.o", objects.first().map_or("", |o| o));
         steps.push(Step { command, output });
     }
-    for printer in printers(&reduced.finding, reader, programs.linker.is_some()) {
+    for printer in printers(&reduced.finding, programs, reader) {
         steps.extend(printer.run(reader, &file, &reduced.made.bytes)?);
     }
     Ok(steps)
 }
 
-fn printers(finding: &Finding<'_>, reader: &Assembler, is_linked: bool) -> Vec<Printer> {
+fn printers(finding: &Finding<'_>, programs: Programs<'_>, reader: &Assembler) -> Vec<Printer> {
+    let is_linked = programs.linker.is_some();
     let printer = |name, options: &[&str]| Printer {
         name,
         options: options.iter().map(|option| (*option).to_owned()).collect(),
@@ -77,7 +79,12 @@ fn printers(finding: &Finding<'_>, reader: &Assembler, is_linked: bool) -> Vec<P
 
 impl Printer {
     /// `None` if the program is not beside the assembler.
-    fn run(&self, reader: &Assembler, file: &str, bytes: &[u8]) -> Result<Option<Step>, String> {
+    fn run(
+        &self,
+        reader: &Assembler,
+        file: &str,
+        bytes: &[u8],
+    ) -> Result<Option<Step>, ProgramError> {
         let Some(program) = reader.sibling(self.name) else { return Ok(None) };
         let name = program.file_name().map(|name| name.to_string_lossy().into_owned());
         let options: Vec<&str> = self.options.iter().map(String::as_str).collect();

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use sframe_input::package::{self, Content, Limits, Member};
+use sframe_input::package::{self, Content, Limits, Member, Unpacker};
 use sframe_input::{FileBytes, open_file, plain_error};
 
 use super::{DiffOptions, Error, Report, RowsFrom, diff_files, file};
@@ -164,7 +164,8 @@ fn files(path: &Path, from: RowsFrom) -> Result<Files, String> {
         _ => true,
     };
     let file = open_file(path).map_err(|error| plain_error(&error))?;
-    package::visit(&file, &limits, &mut Found(&mut found))?;
+    let read = Unpacker::new(limits).visit(&file, &mut Found(&mut found));
+    read.map_err(|error| error.to_string())?;
     match problem {
         Some(why) => Err(why),
         None if held > limits.member_size => Err("its files are larger than 1 GiB".to_owned()),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sframe_input::archive::{self, Members};
 use sframe_input::kind::{HEAD, Kind};
-use sframe_input::package::{self, Limits};
+use sframe_input::package::{self, Unpacker};
 use sframe_input::{FileBytes, Input, Opened, RawOptions, SectionSource, open, plain_error};
 use sframe_record::text::{printable, printable_path};
 use sframe_validator::elf::{Elf, ElfError};
@@ -17,12 +17,12 @@ const NO_KIND: &str = "not an ELF file, archive or package (--raw: a bare sectio
 const CLOSED: &str = "a package, which is not opened with --max-depth 0";
 
 /// What is measured.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Options {
     /// The files are bare sections.
     pub raw: Option<RawOptions>,
-    /// What unpacking may cost.
-    pub limits: Limits,
+    /// Opens packages, within limits.
+    pub unpacker: Unpacker,
     /// Changes of the format are estimated as well.
     pub what_if: bool,
 }
@@ -93,9 +93,9 @@ impl Measuring<'_> {
 
     fn image(&mut self, path: &Path) -> io::Result<Option<&'static str>> {
         let name = printable_path(path);
-        let limits = self.options.limits;
+        let unpacker = &self.options.unpacker;
         let mut visit = |member: package::Member<'_>| self.unpacked(&name, member);
-        package::visit_image(path, &limits, &mut visit).map_err(io::Error::other)?;
+        unpacker.visit_image(path, &mut visit).map_err(io::Error::other)?;
         Ok(None)
     }
 
@@ -124,16 +124,16 @@ impl Measuring<'_> {
             }
             Kind::Archive => {
                 let data = FileBytes::of(file)?;
-                let mut count = self.options.limits.member_count();
+                let mut count = self.options.unpacker.limits().member_count();
                 let mut members = archive::members(&data, &mut count);
                 self.archive(name, Some(path), &mut members);
                 data.intact()?;
             }
-            Kind::Package(_) if self.options.limits.depth > 0 => {
+            Kind::Package(_) if self.options.unpacker.limits().depth > 0 => {
                 file.rewind()?;
-                let limits = self.options.limits;
+                let unpacker = &self.options.unpacker;
                 let mut visit = |member: package::Member<'_>| self.unpacked(name, member);
-                package::visit(&file, &limits, &mut visit).map_err(io::Error::other)?;
+                unpacker.visit(&file, &mut visit).map_err(io::Error::other)?;
             }
             Kind::Package(_) => return Ok(Some(CLOSED)),
             Kind::Empty | Kind::LinuxImage | Kind::Other => return Ok(Some(NO_KIND)),
@@ -163,7 +163,7 @@ impl Measuring<'_> {
         for member in members.by_ref() {
             let member = match member {
                 Ok(member) => member,
-                Err(reason) => return self.failed(name, &reason),
+                Err(error) => return self.failed(name, &error.to_string()),
             };
             let of = format!("{name}({})", printable(member.name));
             match (member.content, path) {
@@ -180,8 +180,8 @@ impl Measuring<'_> {
                 (archive::Content::Damaged(damage), _) => self.failed(&of, &damage.to_string()),
             }
         }
-        if let Some(reason) = members.reached() {
-            self.failed(name, &reason);
+        if let Some(limit) = members.reached() {
+            self.failed(name, &limit.to_string());
         }
     }
 

@@ -1,8 +1,6 @@
 //! Walks as they are reported.
 
-use sframe_process::walk::{
-    Cell, Cursor, End, Level, Memory, Rules, Step, Together, walk_together,
-};
+use sframe_process::walk::{Cell, Cursor, End, Level, Memory, Rules, Step, Together, Unwinder};
 use sframe_process::{Modules, Silence, Statement, Thread, Witness};
 use sframe_validator::Abi;
 use sframe_validator::unwind::{ApplyError, Row};
@@ -50,7 +48,8 @@ impl<M: Memory> Walker<'_, '_, M> {
         };
         let count = Witness::ALL.len();
         let rules = Rules { max_frames: self.rules.max_frames.min(left), ..*self.rules };
-        let walk = walk_together(self.abi, &rules, &thread.frame, self.memory, count, rows);
+        let unwinder = Unwinder { abi: self.abi, rules: &rules, memory: self.memory };
+        let walk = unwinder.walk_together(&thread.frame, count, rows);
         let levels = walk.levels.iter().enumerate();
         let alone = walk.alone.and_then(|number| Witness::ALL.get(number));
         let parting = walk.parted.and_then(|depth| walk.levels.get(depth));

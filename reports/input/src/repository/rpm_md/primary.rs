@@ -70,7 +70,7 @@ impl Fields {
             return Err(offer.because("it is on another server"));
         }
         let (kind, digits) = &self.checksum;
-        let checksum = Checksum::of_kind(kind, digits).map_err(|why| offer.because(&why))?;
+        let checksum = Checksum::of_kind(kind, digits).map_err(|why| offer.because(why))?;
         offer.listed(base, size, ("location", self.location.path.clone()), checksum).map(Some)
     }
 }

@@ -31,8 +31,8 @@ fn returns_undo_calls() {
 #[test]
 fn tail_calls_keep_the_frame() {
     let mut stack = three();
-    stack.jump(false, 0x500, 0xef8);
-    stack.jump(true, 0x600, 0xef8);
+    stack.jump(0x500, 0xef8);
+    stack.indirect_jump(0x600, 0xef8);
     assert_eq!(stack.truth(), Truth::Called(from(0x30, 0xf00)));
     stack.ret(0x30, 0xf00, 0xf00);
     assert_eq!(stack.truth(), Truth::Called(from(0x20, 0x1000)));
@@ -42,9 +42,9 @@ fn tail_calls_keep_the_frame() {
 #[test]
 fn jumps_can_be_returns() {
     let mut stack = three();
-    stack.jump(true, 0x30, 0xf00);
+    stack.indirect_jump(0x30, 0xf00);
     assert_eq!(stack.truth(), Truth::Called(from(0x20, 0x1000)));
-    stack.jump(true, 0x700, 0x1000);
+    stack.indirect_jump(0x700, 0x1000);
     assert_eq!(stack.truth(), Truth::Unknown(Doubt::FrameLeft));
 }
 
@@ -79,9 +79,9 @@ fn a_long_jump_leaves_frames() {
     stack.left();
     assert_eq!(stack.truth(), Truth::Unknown(Doubt::FrameLeft));
     // Jumps inside of `longjmp` are not the one that ends it.
-    stack.jump(false, 0x800, 0x1000);
+    stack.jump(0x800, 0x1000);
     assert_eq!(stack.truth(), Truth::Unknown(Doubt::FrameLeft));
-    stack.jump(true, 0x24, 0x1000);
+    stack.indirect_jump(0x24, 0x1000);
     assert_eq!(stack.truth(), Truth::Called(from(0x10, 0x2000)));
 }
 
@@ -100,7 +100,7 @@ fn an_exception_leaves_frames() {
 fn an_unknown_frame_is_left_by_its_return() {
     let mut stack = three();
     stack.left();
-    stack.jump(true, 0x24, 0xf80);
+    stack.indirect_jump(0x24, 0xf80);
     assert_eq!(stack.truth(), Truth::Unknown(Doubt::FrameLeft));
     // It calls functions, whose caller is known.
     stack.call(from(0x50, 0xf80), 0);
@@ -133,7 +133,7 @@ fn a_stack_inside_of_a_frame_is_unknown() {
     stack.left();
     stack.ret(0x5000, 0xf50, 0xf50);
     assert_eq!(stack.truth(), Truth::Unknown(Doubt::FrameLeft));
-    stack.jump(true, 0x6000, 0xf40);
+    stack.indirect_jump(0x6000, 0xf40);
     assert_eq!(stack.truth(), Truth::Unknown(Doubt::FrameLeft));
 }
 
@@ -189,7 +189,7 @@ fn a_signal_handler_can_go_elsewhere() {
     let mut stack = three();
     stack.signal(from(0x36, 0xe80), from(0x7000, 0xb08), 0);
     stack.left();
-    stack.jump(true, 0x24, 0x1000);
+    stack.indirect_jump(0x24, 0x1000);
     assert_eq!(stack.truth(), Truth::Called(from(0x10, 0x2000)));
 }
 
@@ -197,7 +197,7 @@ fn a_signal_handler_can_go_elsewhere() {
 #[test]
 fn a_return_from_the_first_frame_is_unknown() {
     let mut stack = ShadowStack::default();
-    stack.jump(true, 0x100, 0x3000);
+    stack.indirect_jump(0x100, 0x3000);
     assert_eq!(stack.truth(), Truth::Outermost);
     stack.ret(0x100, 0x3008, 0x3008);
     assert_eq!(stack.truth(), Truth::Unknown(Doubt::OtherReturn));
