@@ -10,10 +10,31 @@ use sframe_record::{
     SuppressedCount, Table,
 };
 
+use crate::history::Point;
 use crate::page::safe;
 
 /// The number of packages in the table of their forecasts.
 const PACKAGES: usize = 500;
+
+/// What the files of a table of coverage have in common, in words.
+struct Kind {
+    which: &'static str,
+    losses_title: &'static str,
+    /// The cause of a loss that no CFI explains.
+    unexplained: &'static str,
+}
+
+const WITH_SECTION: Kind = Kind {
+    which: "with an SFrame section",
+    losses_title: "Why SFrame does not describe the rest",
+    unexplained: "unexplained",
+};
+
+const WITHOUT_SECTION: Kind = Kind {
+    which: "without an SFrame section",
+    losses_title: "What would be in the way of SFrame",
+    unexplained: "nothing: SFrame could describe it",
+};
 
 /// The first view of a scan.
 #[derive(Debug, Template)]
@@ -56,8 +77,8 @@ struct Tile {
 struct CoverageTable {
     title: String,
     noun: &'static str,
-    with_section: bool,
     verdicts: Vec<Verdict>,
+    losses_title: &'static str,
     losses: Vec<Cause>,
     limits: Vec<Cause>,
 }
@@ -111,16 +132,17 @@ struct Fact {
 }
 
 impl Overview {
-    pub(crate) fn of(summary: &Summary<'_>, has_history: bool) -> Overview {
+    pub(crate) fn of(summary: &Summary<'_>, history: &[Point]) -> Overview {
         let (mood, verdict) = verdict(summary);
         let (mood, verdict) = match summary.fails_a_gate() {
             true => ("error", format!("{verdict}, and a gate not passed")),
             false => (mood, verdict),
         };
-        let parts = [(&summary.compared, true), (&summary.without_section, false)];
-        let coverage = parts.into_iter().filter_map(|(total, with_section)| {
-            Some(coverage(total.as_ref()?, with_section, summary.tables()))
-        });
+        let parts =
+            [(&summary.compared, WITH_SECTION), (&summary.without_section, WITHOUT_SECTION)];
+        let coverage = parts
+            .into_iter()
+            .filter_map(|(total, kind)| Some(coverage(total.as_ref()?, &kind, summary.tables())));
         Overview {
             verdict,
             mood,
@@ -132,7 +154,7 @@ impl Overview {
                 .chain(readings(summary)))
             .collect(),
             facts: facts(summary),
-            has_history,
+            has_history: history.len() > 1,
             has_findings: summary.worst().is_some(),
             next: match mood {
                 "clean" if summary.checked > 0 && summary.forecasts().is_empty() => {
@@ -384,16 +406,15 @@ fn in_files(files: u64, parts: Vec<String>, nothing: &str) -> String {
     format!("{}: {text}", counted(files, "file"))
 }
 
-fn coverage(total: &CoverageTotal<'_>, with_section: bool, noun: &'static str) -> CoverageTable {
+fn coverage(total: &CoverageTotal<'_>, kind: &Kind, noun: &'static str) -> CoverageTable {
     let CoverageTotal { files, coverage } = total;
-    let which = if with_section { "with an SFrame section" } else { "without an SFrame section" };
     let code = counted(coverage.bytes.total(), "byte");
     CoverageTable {
-        title: format!("{} {which}: {code} of code", counted(*files, "file")),
+        title: format!("{} {}: {code} of code", counted(*files, "file"), kind.which),
         noun,
-        with_section,
         verdicts: verdicts(coverage, noun),
-        losses: losses(coverage, with_section),
+        losses_title: kind.losses_title,
+        losses: losses(coverage, kind.unexplained),
         limits: limits(coverage),
     }
 }
@@ -441,14 +462,13 @@ fn verdicts(coverage: &Coverage<'_>, noun: &str) -> Vec<Verdict> {
     verdicts
 }
 
-fn losses(coverage: &Coverage<'_>, with_section: bool) -> Vec<Cause> {
+fn losses(coverage: &Coverage<'_>, unexplained: &str) -> Vec<Cause> {
     let total = coverage.bytes.total();
     let most = coverage.losses.iter().map(|loss| loss.bytes).max().unwrap_or(0);
     let losses = coverage.losses.iter().map(|loss| Cause {
-        label: match (loss.cause.as_str(), with_section) {
-            ("none", true) => "unexplained".to_owned(),
-            ("none", false) => "nothing: SFrame could describe it".to_owned(),
-            (cause, _) => safe(cause),
+        label: match loss.is_unexplained() {
+            true => unexplained.to_owned(),
+            false => safe(loss.cause.as_str()),
         },
         functions: grouped(loss.functions),
         bytes: grouped(loss.bytes),

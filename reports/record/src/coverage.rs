@@ -86,6 +86,14 @@ pub struct Loss<'r> {
     pub examples: Vec<FunctionPlace<'r>>,
 }
 
+impl Loss<'_> {
+    /// Whether nothing in the CFI explains the loss.
+    #[must_use]
+    pub fn is_unexplained(&self) -> bool {
+        self.cause.as_str() == Cause::Unexplained.name()
+    }
+}
+
 /// Functions that have no entry in SFrame nor in CFI: named code of which nothing describes any byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

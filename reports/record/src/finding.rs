@@ -342,6 +342,16 @@ pub enum Side {
 }
 
 impl Side {
+    /// The mark of a row in a merged table.
+    #[must_use]
+    pub const fn mark(self) -> char {
+        match self {
+            Side::Both => ' ',
+            Side::Sframe | Side::First => '-',
+            Side::Cfi | Side::Second => '+',
+        }
+    }
+
     /// The meaning of the marks of rows: `- SFrame, + CFI`. Where both tables say the same, there are none; where one table is
     /// compared with the code, only its mark occurs.
     #[must_use]

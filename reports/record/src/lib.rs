@@ -52,7 +52,7 @@ pub use consequence::{Consequence, Weight};
 pub use coverage::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts, WithoutEntry,
 };
-pub use demangle::demangle;
+pub use demangle::{SymbolNames, demangle};
 pub use elf_type::ElfType;
 pub use events::{Events, Tail};
 pub use finding::{

@@ -354,7 +354,7 @@ fn look_up_elf(
         let sources = (sections.as_slice(), sources.as_slice());
         let read = (cfi, code.as_ref());
         let mut reader = Reader::new(elf, named_by, &debug_sections, sources, read);
-        reader.ask(question.why, registers);
+        reader.ask(question, registers);
         let answers = found.into_iter().zip(&ranges);
         let places = answers.map(|(found, range)| {
             let answer = reader.answer(found.place, range.as_ref());

@@ -11,7 +11,7 @@ use sframe_synthesis::{Account, Waste, WhatIf, diagnose, what_if};
 use sframe_validator::elf::Elf;
 use sframe_validator::section::Header;
 
-pub use files::{NotMeasured, Options, Visit, measure};
+pub use files::{FoundBy, NotMeasured, Options, Visit, measure};
 use sframe_scan::describe::forecast::parts;
 pub use text::write as write_text;
 
@@ -74,7 +74,7 @@ fn of_section(
     name: &str,
     source: &SectionSource<'_>,
     elf: Option<&Elf<'_>>,
-    estimate: bool,
+    options: &Options,
 ) -> Result<Sizes, String> {
     if source.data.is_empty() {
         return Err("the section has no bytes, as in a separate debug file".to_owned());
@@ -92,7 +92,7 @@ fn of_section(
         ));
     }
     let diagnosis = diagnose(section, elf).map_err(|error| error.to_string())?;
-    let estimates = estimate.then(|| what_if(section)).transpose();
+    let estimates = options.what_if.then(|| what_if(section)).transpose();
     let estimates = estimates.map_err(|error| error.to_string())?;
     let Account { size, functions, rows, shareable, .. } = diagnosis.account;
     let savings = diagnosis.savings.iter();

@@ -90,7 +90,7 @@ pub(super) fn check_and_compare(
             }
         };
         let has_section = !sections.is_empty();
-        let kept = kept(options, has_section);
+        let kept = kept(options, &sections);
         let unnamed = Names::of(None);
         let is_named = has_section || options.named_examples || account.proofs.is_some();
         let names = if is_named { names } else { &unnamed };
@@ -155,7 +155,7 @@ fn compare<'c>(
     let mut located = file.located();
     let mut defects =
         RowDefects::new(file.elf, &sections, cfi, producers).by_directives(options.by_directives);
-    let kept = kept(options, !sections.is_empty());
+    let kept = kept(options, &sections);
     let account = account_each(file.elf, &sections, cfi, &kept, &mut defects, &mut |one| {
         if options.looks_for(one.finding.rule) {
             let gathered = gatherer.gathered(&one);
@@ -189,14 +189,14 @@ impl Confirm for Confirms<'_, '_> {
 const WITHOUT_ENTRY: usize = 100;
 const ALL_WITHOUT_ENTRY: usize = 100_000;
 
-fn kept(options: &CheckOptions, has_section: bool) -> account::Options {
+fn kept(options: &CheckOptions, sections: &[Section<'_>]) -> account::Options {
     let witnesses = match options.against {
         Against::Code => Witnesses::Code,
         _ if options.thorough => Witnesses::All,
         _ => Witnesses::Cfi,
     };
     let Options { keep, pedantic, .. } = options.validator;
-    let is_named = has_section || options.named_examples;
+    let is_named = !sections.is_empty() || options.named_examples;
     let functions_without_entry = match keep {
         _ if !options.coverage || !is_named => 0,
         Keep::All => ALL_WITHOUT_ENTRY,

@@ -39,10 +39,17 @@ pub struct Sarif<W> {
 const NOTIFICATIONS: usize = 1_000;
 
 impl<W: Write> Sarif<W> {
-    /// A renderer that writes to `out`, with `suppressed` findings as well; nothing before the first result. The paths in
+    /// A renderer that writes to `out`, without suppressed findings; nothing before the first result. The paths in
     /// fingerprints are relative to `root`. Rules link to their pages, if their address is given.
-    pub fn new(out: W, suppressed: bool, root: Root, pages: Option<Pages>) -> Sarif<W> {
-        Sarif { out, suppressed, any: false, notifications: Vec::new(), root, pages, file: None }
+    pub fn new(out: W, root: Root, pages: Option<Pages>) -> Sarif<W> {
+        let (suppressed, any) = (false, false);
+        Sarif { out, suppressed, any, notifications: Vec::new(), root, pages, file: None }
+    }
+
+    /// Writes suppressed findings as well.
+    #[must_use]
+    pub fn with_suppressed(self) -> Sarif<W> {
+        Sarif { suppressed: true, ..self }
     }
 
     /// Writes the beginning of the document.

@@ -47,9 +47,17 @@ impl NotMeasured {
     }
 }
 
-/// Measures the sections of an input. A file of another kind is an error only if it `is_named`, not if it was found in a
-/// folder.
-pub fn measure(input: &Input, is_named: bool, options: &Options, visit: Visit<'_>) {
+/// How an input was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundBy {
+    /// Its own name: a file of another kind is an error.
+    Name,
+    /// A walk through a folder, where files of other kinds are usual.
+    Folder,
+}
+
+/// Measures the sections of an input.
+pub fn measure(input: &Input, found: FoundBy, options: &Options, visit: Visit<'_>) {
     let mut of = Measuring { options, visit };
     let (path, measured) = match input {
         Input::File(path) => (path, of.path(path)),
@@ -58,7 +66,7 @@ pub fn measure(input: &Input, is_named: bool, options: &Options, visit: Visit<'_
             let file = content.file();
             (path, file.and_then(|file| of.file(&printable_path(path), path, file)))
         }
-        Input::Special(path, kind) if is_named => {
+        Input::Special(path, kind) if found == FoundBy::Name => {
             let reason = format!("it is not a regular file: {}", kind.name());
             (path, Err(io::Error::other(reason)))
         }
@@ -67,7 +75,7 @@ pub fn measure(input: &Input, is_named: bool, options: &Options, visit: Visit<'_
     };
     let name = printable_path(path);
     match measured {
-        Ok(Some(reason)) if is_named => of.failed(&name, reason),
+        Ok(Some(reason)) if found == FoundBy::Name => of.failed(&name, reason),
         Ok(_) => {}
         Err(error) => of.failed(&name, &plain_error(&error)),
     }
@@ -108,8 +116,7 @@ impl Measuring<'_> {
     ) -> io::Result<Option<&'static str>> {
         if let Some(raw) = self.options.raw {
             let data = FileBytes::of(file)?;
-            let sizes =
-                of_section(name, &SectionSource::bare(&data, raw), None, self.options.what_if);
+            let sizes = of_section(name, &SectionSource::bare(&data, raw), None, self.options);
             data.intact()?;
             (self.visit)(sizes.map_err(|reason| NotMeasured { name: name.to_owned(), reason }));
             return Ok(None);
@@ -194,8 +201,7 @@ impl Measuring<'_> {
         };
         for content in elf.sframe_contents() {
             let source = SectionSource::of(&content).map_err(|error| error.to_string());
-            let sizes =
-                source.and_then(|of| of_section(name, &of, Some(&elf), self.options.what_if));
+            let sizes = source.and_then(|of| of_section(name, &of, Some(&elf), self.options));
             (self.visit)(sizes.map_err(|reason| NotMeasured { name: name.to_owned(), reason }));
         }
     }
