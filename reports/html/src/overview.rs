@@ -11,6 +11,7 @@ use sframe_record::{
 };
 
 use crate::history::Point;
+use crate::mood::Mood;
 use crate::page::safe;
 
 /// The number of packages in the table of their forecasts.
@@ -42,8 +43,7 @@ const WITHOUT_SECTION: Kind = Kind {
 pub(crate) struct Overview {
     /// One sentence: what was found.
     pub(crate) verdict: String,
-    /// `error`, `warning`, `undecided` or `clean`.
-    pub(crate) mood: &'static str,
+    pub(crate) mood: Mood,
     tiles: Vec<Tile>,
     coverage: Vec<CoverageTable>,
     figures: Vec<Figures>,
@@ -69,7 +69,7 @@ struct Tile {
     note: String,
     /// The view that shows more, such as `#files`.
     link: &'static str,
-    mood: &'static str,
+    mood: Mood,
 }
 
 /// How much code is described, and why not more.
@@ -135,7 +135,7 @@ impl Overview {
     pub(crate) fn of(summary: &Summary<'_>, history: &[Point]) -> Overview {
         let (mood, verdict) = verdict(summary);
         let (mood, verdict) = match summary.fails_a_gate() {
-            true => ("error", format!("{verdict}, and a gate not passed")),
+            true => (Mood::Error, format!("{verdict}, and a gate not passed")),
             false => (mood, verdict),
         };
         let parts =
@@ -157,7 +157,7 @@ impl Overview {
             has_history: history.len() > 1,
             has_findings: summary.worst().is_some(),
             next: match mood {
-                "clean" if summary.checked > 0 && summary.forecasts().is_empty() => {
+                Mood::Clean if summary.checked > 0 && summary.forecasts().is_empty() => {
                     advice::after_nothing(summary).iter().map(|line| sentence(line)).collect()
                 }
                 _ => Vec::new(),
@@ -235,7 +235,7 @@ fn readings(summary: &Summary<'_>) -> Option<Figures> {
     })
 }
 
-fn verdict(summary: &Summary<'_>) -> (&'static str, String) {
+fn verdict(summary: &Summary<'_>) -> (Mood, String) {
     let severities = [Severity::Error, Severity::Warning, Severity::Lint];
     let mut found: Vec<String> = severities
         .into_iter()
@@ -247,7 +247,7 @@ fn verdict(summary: &Summary<'_>) -> (&'static str, String) {
     }
     let checked = counted(summary.checked, "file");
     if found.is_empty() {
-        let mood = if summary.is_incomplete() { "undecided" } else { "clean" };
+        let mood = if summary.is_incomplete() { Mood::Undecided } else { Mood::Clean };
         let subjects: Vec<String> = summary
             .forecasts()
             .into_iter()
@@ -267,17 +267,13 @@ fn verdict(summary: &Summary<'_>) -> (&'static str, String) {
         };
         return (mood, text);
     }
-    let mood = match summary.worst() {
-        Some(Severity::Error) => "error",
-        Some(Severity::Warning) => "warning",
-        Some(Severity::Lint) => "lint",
-        None => "undecided",
-    };
+    let mood = summary.worst().map_or(Mood::Undecided, Mood::from);
     (mood, format!("{} in {checked}", found.join(", ")))
 }
 
 fn tiles(summary: &Summary<'_>) -> Vec<Tile> {
-    let tile = |label, value, note: String, link| Tile { label, value, note, link, mood: "" };
+    let tile =
+        |label, value, note: String, link| Tile { label, value, note, link, mood: Mood::Plain };
     let inputs = counted(summary.inputs, "input");
     let mut tiles = vec![
         tile("Files checked", grouped(summary.checked), format!("of {inputs}"), "#files"),
@@ -315,14 +311,14 @@ fn tiles(summary: &Summary<'_>) -> Vec<Tile> {
         let rules = summary.rules.iter().filter(|rule| rule.severity == severity);
         let rules: BTreeSet<&str> = rules.map(|rule| rule.rule.as_str()).collect();
         let note = format!("of {}", counted(rules.len() as u64, "rule"));
-        let (mood, link) = if number > 0 { (severity.name(), link) } else { ("", "") };
+        let (mood, link) = if number > 0 { (severity.into(), link) } else { (Mood::Plain, "") };
         let note = if number > 0 { note } else { String::new() };
         tiles.push(Tile { label, value: grouped(number), note, link, mood });
     }
     if summary.undecided > 0 {
         let (value, note) = (grouped(summary.undecided), "checks that were not possible");
         let (label, link) = ("Undecided", "#files?status=undecided");
-        tiles.push(Tile { label, value, note: note.to_owned(), link, mood: "undecided" });
+        tiles.push(Tile { label, value, note: note.to_owned(), link, mood: Mood::Undecided });
     }
     tiles
 }
