@@ -223,7 +223,7 @@ pub(crate) fn add_losses(sums: &mut Vec<Loss<'_>>, losses: &[Loss<'_>], name: &d
 }
 
 impl FunctionPlace<'_> {
-    /// The same place, with the name of the file that contains it.
+    /// Adds the name of the file that contains the place.
     pub(crate) fn of_file(self, file: String) -> FunctionPlace<'static> {
         let FunctionPlace {
             file: _,

@@ -3,6 +3,7 @@
 mod owned;
 
 use serde::{Deserialize, Serialize};
+use sframe_validator::rules::Group;
 
 use crate::consequence::Consequence;
 use crate::frame::PrintedFrame;
@@ -83,6 +84,14 @@ pub struct Finding<'r> {
     /// lacks its middle.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Box<Why<'r>>>,
+}
+
+impl Finding<'_> {
+    /// The group of its rule; `None` if this version does not know it.
+    #[must_use]
+    pub fn rule_group(&self) -> Option<Group> {
+        Group::ALL.into_iter().find(|group| group.name() == self.group.as_str())
+    }
 }
 
 impl Finding<'static> {
@@ -298,7 +307,7 @@ pub struct Difference<'r> {
     /// How often the same pattern (fields, registers and distance) occurs elsewhere. Absent if each range is listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similar: Option<Similar>,
-    /// The same pattern occurs earlier in this function, so that this range is not counted again.
+    /// Whether the pattern occurs earlier in this function, so that this range is not counted again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
 }

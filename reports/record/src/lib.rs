@@ -82,6 +82,7 @@ pub use severity::Severity;
 pub use sframe_oracle::code::Unproven;
 pub use sframe_oracle::compare::Wrong;
 pub use sframe_validator::finding::UndecidedCause;
+pub use sframe_validator::rules::Group;
 pub use summary::{
     FailedGate, GroupCount, KindCount, LINKED, SectionCount, Summary, SuppressedCount,
 };

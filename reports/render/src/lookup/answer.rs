@@ -162,7 +162,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             cfi,
             cfi_unfound,
             verdict,
-            fields: fields.names().collect(),
+            fields,
         }
     }
 

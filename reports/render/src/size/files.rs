@@ -1,5 +1,6 @@
 //! The sections of a file, or of the members of an archive or package.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
@@ -11,6 +12,7 @@ use sframe_input::{FileBytes, Input, Opened, RawOptions, SectionSource, open, pl
 use sframe_record::text::{printable, printable_path};
 use sframe_validator::elf::{Elf, ElfError};
 
+use super::error::Unmeasurable;
 use super::{Sizes, of_section};
 
 const NO_KIND: &str = "not an ELF file, archive or package (--raw: a bare section)";
@@ -40,6 +42,10 @@ pub struct NotMeasured {
 }
 
 impl NotMeasured {
+    fn new(name: &str, reason: impl fmt::Display) -> NotMeasured {
+        NotMeasured { name: name.to_owned(), reason: reason.to_string() }
+    }
+
     /// Why, without the place: the same for all files with one cause.
     #[must_use]
     pub fn cause(&self) -> &str {
@@ -89,7 +95,7 @@ struct Measuring<'m> {
 
 impl Measuring<'_> {
     fn failed(&mut self, name: &str, reason: &str) {
-        (self.visit)(Err(NotMeasured { name: name.to_owned(), reason: reason.to_owned() }));
+        (self.visit)(Err(NotMeasured::new(name, reason)));
     }
 
     fn path(&mut self, path: &Path) -> io::Result<Option<&'static str>> {
@@ -118,7 +124,7 @@ impl Measuring<'_> {
             let data = FileBytes::of(file)?;
             let sizes = of_section(name, &SectionSource::bare(&data, raw), None, self.options);
             data.intact()?;
-            (self.visit)(sizes.map_err(|reason| NotMeasured { name: name.to_owned(), reason }));
+            (self.visit)(sizes.map_err(|error| NotMeasured::new(name, error)));
             return Ok(None);
         }
         let mut head = [0; HEAD];
@@ -200,9 +206,9 @@ impl Measuring<'_> {
             Err(error) => return self.failed(name, &error.to_string()),
         };
         for content in elf.sframe_contents() {
-            let source = SectionSource::of(&content).map_err(|error| error.to_string());
+            let source = SectionSource::of(&content).map_err(Unmeasurable::Elf);
             let sizes = source.and_then(|of| of_section(name, &of, Some(&elf), self.options));
-            (self.visit)(sizes.map_err(|reason| NotMeasured { name: name.to_owned(), reason }));
+            (self.visit)(sizes.map_err(|error| NotMeasured::new(name, error)));
         }
     }
 }
