@@ -65,7 +65,7 @@ fn compiler(text: &str) -> Option<Compiler<'static>> {
     }
     let text = text.strip_prefix(RUSTC).unwrap_or(text);
     let found = producer(text);
-    found.is_compiler().then(|| Compiler { name: found.name, version: found.version })
+    found.is_compiler().then_some(Compiler { name: found.name, version: found.version })
 }
 
 #[cfg(test)]
