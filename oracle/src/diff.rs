@@ -48,6 +48,8 @@ pub struct Set<'s> {
 
 /// How the code of the two sets is matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Matching {
     /// By address: both describe the same code.
     Address,

@@ -17,14 +17,20 @@ pub struct Register(pub u32);
 
 /// The ABI that the header's `sfh_abi_arch` identifies (V3 2.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Abi {
     /// `SFRAME_ABI_AARCH64_ENDIAN_BIG`, 1.
+    #[cfg_attr(feature = "serde", serde(rename = "AArch64-BE"))]
     Aarch64Big,
     /// `SFRAME_ABI_AARCH64_ENDIAN_LITTLE`, 2.
+    #[cfg_attr(feature = "serde", serde(rename = "AArch64"))]
     Aarch64Little,
     /// `SFRAME_ABI_AMD64_ENDIAN_LITTLE`, 3.
+    #[cfg_attr(feature = "serde", serde(rename = "AMD64"))]
     Amd64,
     /// `SFRAME_ABI_S390X_ENDIAN_BIG`, 4 (since version 2, errata 1).
+    #[cfg_attr(feature = "serde", serde(rename = "s390x"))]
     S390x,
 }
 

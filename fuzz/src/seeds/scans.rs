@@ -68,7 +68,7 @@ fn report(corpus: &Path, folder: &Path, document: bool) -> String {
     let inputs = Selection::new(&[folder.into()], Vec::new());
     let options =
         CheckOptions { coverage: true, hash: true, producers: true, ..CheckOptions::default() };
-    let mut sink = WithProgress::new(renderer.as_mut(), false);
+    let mut sink = WithProgress::new(renderer.as_mut());
     let summary = scan(inputs, &options, &Policy::default(), 1, &mut sink).expect("checked in");
     renderer.finish(&summary).expect("memory");
     drop(renderer);

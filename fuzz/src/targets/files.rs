@@ -20,7 +20,7 @@ use sframe_oracle::compare::{CfiConfirms, Sums, compare};
 use sframe_oracle::debug_file;
 use sframe_oracle::diff::{Change, Matching, Set, Source, diff};
 use sframe_policy::{Judge, Policy};
-use sframe_record::{FileName, Record, Status};
+use sframe_record::{FileName, Record, Status, SymbolNames};
 use sframe_render::report::{JsonLines, Renderer, Text, TextOptions};
 use sframe_scan::describe::{
     Comparison, Gathered, Gatherer, Located, Names, checked, coverage, producers, proofs,
@@ -207,15 +207,14 @@ fn render(record: Record<'static>) {
     let record = Judge::new(Policy::default()).judge(record);
     read_again(&record);
     let (verbose, all, coverage, summary) = (true, true, true, true);
-    let (known, demangle) = (true, true);
     let options = TextOptions {
         verbose,
         all,
         coverage,
         summary,
         findings: true,
-        known,
-        demangle,
+        known: true,
+        names: SymbolNames::Demangled,
         width: Some(80),
     };
     let mut renderers: [Box<dyn Renderer>; 2] =

@@ -11,7 +11,7 @@ use sframe_history::changes::{self, Changes, Options, Scan};
 use sframe_history::groups::{self, Groups};
 use sframe_history::{Comparison, Record, Root, When};
 use sframe_html::Report;
-use sframe_record::{Summary, markdown};
+use sframe_record::{Summary, SymbolNames, markdown};
 use sframe_render::report::{
     Github, Grouped, Html, JsonDocument, JsonLines, Junit, Markdown, Renderer, Sarif, Text,
     TextOptions,
@@ -73,7 +73,7 @@ fn show(records: &[Record<'_>]) {
         coverage: true,
         summary: true,
         known: true,
-        demangle: true,
+        names: SymbolNames::Demangled,
         width: Some(80),
     };
     lines(&written(|out| render(Text::new(out, options), records)));
@@ -81,7 +81,7 @@ fn show(records: &[Record<'_>]) {
     json(&written(|out| render(JsonDocument::new(out, None), records)));
     let text = written(|out| render(JsonLines::new(out, None), records));
     text.lines().for_each(json);
-    json(&written(|out| render(Sarif::new(out, true, Root::default(), None), records)));
+    json(&written(|out| render(Sarif::new(out, Root::default(), None).with_suppressed(), records)));
     commands(&written(|out| render(Github::new(out), records)));
     xml(&written(|out| render(Junit::new(out), records)));
     markup(&written(|out| render(Markdown::new(out, None), records)));

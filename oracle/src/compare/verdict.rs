@@ -72,6 +72,26 @@ impl Fields {
     }
 }
 
+/// The names of its members.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Fields {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.names())
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Fields {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Fields".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let names = Fields::NAMES.map(|(_, name)| name);
+        schemars::json_schema!({"type": "array", "items": {"type": "string", "enum": names}})
+    }
+}
+
 impl fmt::Display for Fields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, name) in self.names().enumerate() {

@@ -89,7 +89,7 @@ fn is_little(right: u64, described: u64) -> bool {
 }
 
 fn sentence(record: &Record<'_>, found: Found, right: u64) -> String {
-    let linker = record.producers.iter().find(|producer| producer.kind.as_str() == "linker");
+    let linker = record.producers.iter().find(|producer| producer.is_linker());
     let linked = linker.map(|of| {
         let version = of.version.as_ref().map(|version| format!(" {version}"));
         format!("linked by {}{}", of.name, version.unwrap_or_default())

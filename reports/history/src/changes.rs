@@ -22,7 +22,7 @@ pub use coverage::{
     UndescribedFunction,
 };
 pub use file::{Became, FileChange, FileName, Matched};
-pub use finding::{Change, CountChange, FindingChange, Place, TableLine};
+pub use finding::{Change, CountChange, FindingChange, Place, RowScan, TableLine};
 #[cfg(feature = "schema")]
 pub use json::schema;
 pub use json::write as write_json;

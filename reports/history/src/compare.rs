@@ -29,7 +29,7 @@ mod unread;
 use crate::Record;
 use crate::changes::{Changes, Scan};
 use kept::File;
-use outcome::Context;
+use outcome::{Absence, Context};
 use pairs::Single;
 use strings::Strings;
 use sums::Sums;
@@ -115,26 +115,24 @@ impl Comparison {
         let lints = [&old_files, &new_files].map(|files| files.iter().any(File::has_lints));
         let context = Context { strings: &strings, lints_in_one: lints[0] != lints[1] };
         let pairs = pairs::pair(&old_files, &new_files, &strings);
-        let mut sums = Sums::new(&strings);
+        let mut sums = Sums::new(context);
         for (old, new, how) in &pairs.matched {
             sums.pair(old, new, *how, outcome::of_pair(old, new, *how, context));
         }
         // A file missing from a scan did not exist, provided that scan could have seen it.
-        let known = |single: &Single<'_>, other: &Scan, unread: &Unread| {
-            other.complete && !single.ambiguous && !unread.hides(single.file, &strings)
-        };
-        let unread = Unread::of(&new_files, &strings);
-        for single in &pairs.old {
-            let known = known(single, &new, &unread);
-            let outcome = outcome::of_single(Some(single.file), None, known, context);
-            sums.single(single.file, When::Old, known, outcome);
+        for (when, singles, other, other_files) in
+            [(When::Old, &pairs.old, &new, &new_files), (When::New, &pairs.new, &old, &old_files)]
+        {
+            let unread = Unread::of(other_files, &strings);
+            for Single { file, ambiguous } in singles {
+                let absence = match other.complete && !ambiguous && !unread.hides(file, &strings) {
+                    true => Absence::Certain,
+                    false => Absence::Possible,
+                };
+                let outcome = outcome::of_single(file, when, absence, context);
+                sums.single(file, when, absence, outcome);
+            }
         }
-        let unread = Unread::of(&old_files, &strings);
-        for single in &pairs.new {
-            let known = known(single, &old, &unread);
-            let outcome = outcome::of_single(None, Some(single.file), known, context);
-            sums.single(single.file, When::New, known, outcome);
-        }
-        sums.finish(old, new, context.lints_in_one)
+        sums.finish(old, new)
     }
 }

@@ -1,7 +1,7 @@
 //! Shapes: the common properties of findings that one mistake has caused, such as registers and kinds of values,
 //! without the numbers that differ between functions.
 
-use sframe_record::{Difference, Finding, Side, TableLine, Text, UnwindTable};
+use sframe_record::{Difference, Finding, Group, Side, TableLine, Text, UnwindTable};
 
 /// The shape of a finding. For a difference: the values of both sides in the fields that differ, with the distance
 /// between their numbers. Otherwise: the field and the class of its value.
@@ -17,8 +17,8 @@ pub(crate) fn of(finding: &Finding<'_>) -> String {
 pub(crate) fn beside(finding: &Finding<'_>, noun: &str) -> String {
     if let Some(difference) = &finding.difference {
         let start = finding.code.as_ref().map(|code| code.start.0);
-        return match finding.group.as_str() {
-            "code" => of_contradiction(difference),
+        return match finding.rule_group() {
+            Some(Group::Code) => of_contradiction(difference),
             _ => of_difference(difference, start, noun),
         };
     }

@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 use sframe_history::changes::{self, Changes, Options, Scan};
 use sframe_history::{Comparison, Groups, Record, When, groups};
+use sframe_record::SymbolNames;
 
 /// A record with every field that a reader knows.
 fn record(path: &str) -> Value {
@@ -122,7 +123,7 @@ fn sums_of_the_largest_numbers_saturate() {
         groups.add(&Record::parse(&record.to_string()).expect("a record"));
     }
     let causes = groups.finish();
-    let options = groups::Options { causes: usize::MAX, demangle: true };
+    let options = groups::Options { causes: usize::MAX, names: SymbolNames::Demangled };
     groups::write_text(&mut Vec::new(), &causes, options).expect("memory");
     assert_eq!((causes.findings, causes.files), (u64::MAX, 3));
     let of_difference = causes.causes.iter().find(|cause| cause.rule == "cfa-mismatch");

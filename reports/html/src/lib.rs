@@ -14,6 +14,7 @@ mod details;
 mod embed;
 mod evidence;
 mod history;
+mod mood;
 mod overview;
 mod page;
 mod report;

@@ -10,10 +10,32 @@ use sframe_record::{
     SuppressedCount, Table,
 };
 
+use crate::history::Point;
+use crate::mood::Mood;
 use crate::page::safe;
 
 /// The number of packages in the table of their forecasts.
 const PACKAGES: usize = 500;
+
+/// What the files of a table of coverage have in common, in words.
+struct Kind {
+    which: &'static str,
+    losses_title: &'static str,
+    /// The cause of a loss that no CFI explains.
+    unexplained: &'static str,
+}
+
+const WITH_SECTION: Kind = Kind {
+    which: "with an SFrame section",
+    losses_title: "Why SFrame does not describe the rest",
+    unexplained: "unexplained",
+};
+
+const WITHOUT_SECTION: Kind = Kind {
+    which: "without an SFrame section",
+    losses_title: "What would be in the way of SFrame",
+    unexplained: "nothing: SFrame could describe it",
+};
 
 /// The first view of a scan.
 #[derive(Debug, Template)]
@@ -21,8 +43,7 @@ const PACKAGES: usize = 500;
 pub(crate) struct Overview {
     /// One sentence: what was found.
     pub(crate) verdict: String,
-    /// `error`, `warning`, `undecided` or `clean`.
-    pub(crate) mood: &'static str,
+    pub(crate) mood: Mood,
     tiles: Vec<Tile>,
     coverage: Vec<CoverageTable>,
     figures: Vec<Figures>,
@@ -48,7 +69,7 @@ struct Tile {
     note: String,
     /// The view that shows more, such as `#files`.
     link: &'static str,
-    mood: &'static str,
+    mood: Mood,
 }
 
 /// How much code is described, and why not more.
@@ -56,8 +77,8 @@ struct Tile {
 struct CoverageTable {
     title: String,
     noun: &'static str,
-    with_section: bool,
     verdicts: Vec<Verdict>,
+    losses_title: &'static str,
     losses: Vec<Cause>,
     limits: Vec<Cause>,
 }
@@ -111,16 +132,17 @@ struct Fact {
 }
 
 impl Overview {
-    pub(crate) fn of(summary: &Summary<'_>, has_history: bool) -> Overview {
+    pub(crate) fn of(summary: &Summary<'_>, history: &[Point]) -> Overview {
         let (mood, verdict) = verdict(summary);
         let (mood, verdict) = match summary.fails_a_gate() {
-            true => ("error", format!("{verdict}, and a gate not passed")),
+            true => (Mood::Error, format!("{verdict}, and a gate not passed")),
             false => (mood, verdict),
         };
-        let parts = [(&summary.compared, true), (&summary.without_section, false)];
-        let coverage = parts.into_iter().filter_map(|(total, with_section)| {
-            Some(coverage(total.as_ref()?, with_section, summary.tables()))
-        });
+        let parts =
+            [(&summary.compared, WITH_SECTION), (&summary.without_section, WITHOUT_SECTION)];
+        let coverage = parts
+            .into_iter()
+            .filter_map(|(total, kind)| Some(coverage(total.as_ref()?, &kind, summary.tables())));
         Overview {
             verdict,
             mood,
@@ -132,10 +154,10 @@ impl Overview {
                 .chain(readings(summary)))
             .collect(),
             facts: facts(summary),
-            has_history,
+            has_history: history.len() > 1,
             has_findings: summary.worst().is_some(),
             next: match mood {
-                "clean" if summary.checked > 0 && summary.forecasts().is_empty() => {
+                Mood::Clean if summary.checked > 0 && summary.forecasts().is_empty() => {
                     advice::after_nothing(summary).iter().map(|line| sentence(line)).collect()
                 }
                 _ => Vec::new(),
@@ -213,7 +235,7 @@ fn readings(summary: &Summary<'_>) -> Option<Figures> {
     })
 }
 
-fn verdict(summary: &Summary<'_>) -> (&'static str, String) {
+fn verdict(summary: &Summary<'_>) -> (Mood, String) {
     let severities = [Severity::Error, Severity::Warning, Severity::Lint];
     let mut found: Vec<String> = severities
         .into_iter()
@@ -225,7 +247,7 @@ fn verdict(summary: &Summary<'_>) -> (&'static str, String) {
     }
     let checked = counted(summary.checked, "file");
     if found.is_empty() {
-        let mood = if summary.is_incomplete() { "undecided" } else { "clean" };
+        let mood = if summary.is_incomplete() { Mood::Undecided } else { Mood::Clean };
         let subjects: Vec<String> = summary
             .forecasts()
             .into_iter()
@@ -245,17 +267,13 @@ fn verdict(summary: &Summary<'_>) -> (&'static str, String) {
         };
         return (mood, text);
     }
-    let mood = match summary.worst() {
-        Some(Severity::Error) => "error",
-        Some(Severity::Warning) => "warning",
-        Some(Severity::Lint) => "lint",
-        None => "undecided",
-    };
+    let mood = summary.worst().map_or(Mood::Undecided, Mood::from);
     (mood, format!("{} in {checked}", found.join(", ")))
 }
 
 fn tiles(summary: &Summary<'_>) -> Vec<Tile> {
-    let tile = |label, value, note: String, link| Tile { label, value, note, link, mood: "" };
+    let tile =
+        |label, value, note: String, link| Tile { label, value, note, link, mood: Mood::Plain };
     let inputs = counted(summary.inputs, "input");
     let mut tiles = vec![
         tile("Files checked", grouped(summary.checked), format!("of {inputs}"), "#files"),
@@ -293,14 +311,14 @@ fn tiles(summary: &Summary<'_>) -> Vec<Tile> {
         let rules = summary.rules.iter().filter(|rule| rule.severity == severity);
         let rules: BTreeSet<&str> = rules.map(|rule| rule.rule.as_str()).collect();
         let note = format!("of {}", counted(rules.len() as u64, "rule"));
-        let (mood, link) = if number > 0 { (severity.name(), link) } else { ("", "") };
+        let (mood, link) = if number > 0 { (severity.into(), link) } else { (Mood::Plain, "") };
         let note = if number > 0 { note } else { String::new() };
         tiles.push(Tile { label, value: grouped(number), note, link, mood });
     }
     if summary.undecided > 0 {
         let (value, note) = (grouped(summary.undecided), "checks that were not possible");
         let (label, link) = ("Undecided", "#files?status=undecided");
-        tiles.push(Tile { label, value, note: note.to_owned(), link, mood: "undecided" });
+        tiles.push(Tile { label, value, note: note.to_owned(), link, mood: Mood::Undecided });
     }
     tiles
 }
@@ -384,16 +402,15 @@ fn in_files(files: u64, parts: Vec<String>, nothing: &str) -> String {
     format!("{}: {text}", counted(files, "file"))
 }
 
-fn coverage(total: &CoverageTotal<'_>, with_section: bool, noun: &'static str) -> CoverageTable {
+fn coverage(total: &CoverageTotal<'_>, kind: &Kind, noun: &'static str) -> CoverageTable {
     let CoverageTotal { files, coverage } = total;
-    let which = if with_section { "with an SFrame section" } else { "without an SFrame section" };
     let code = counted(coverage.bytes.total(), "byte");
     CoverageTable {
-        title: format!("{} {which}: {code} of code", counted(*files, "file")),
+        title: format!("{} {}: {code} of code", counted(*files, "file"), kind.which),
         noun,
-        with_section,
         verdicts: verdicts(coverage, noun),
-        losses: losses(coverage, with_section),
+        losses_title: kind.losses_title,
+        losses: losses(coverage, kind.unexplained),
         limits: limits(coverage),
     }
 }
@@ -441,14 +458,13 @@ fn verdicts(coverage: &Coverage<'_>, noun: &str) -> Vec<Verdict> {
     verdicts
 }
 
-fn losses(coverage: &Coverage<'_>, with_section: bool) -> Vec<Cause> {
+fn losses(coverage: &Coverage<'_>, unexplained: &str) -> Vec<Cause> {
     let total = coverage.bytes.total();
     let most = coverage.losses.iter().map(|loss| loss.bytes).max().unwrap_or(0);
     let losses = coverage.losses.iter().map(|loss| Cause {
-        label: match (loss.cause.as_str(), with_section) {
-            ("none", true) => "unexplained".to_owned(),
-            ("none", false) => "nothing: SFrame could describe it".to_owned(),
-            (cause, _) => safe(cause),
+        label: match loss.is_unexplained() {
+            true => unexplained.to_owned(),
+            false => safe(loss.cause.as_str()),
         },
         functions: grouped(loss.functions),
         bytes: grouped(loss.bytes),

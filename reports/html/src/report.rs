@@ -313,7 +313,7 @@ impl Report {
             history: &self.history,
             left,
         };
-        let overview = Overview::of(summary, self.history.len() > 1);
+        let overview = Overview::of(summary, &self.history);
         let page =
             Page { name: &self.name, title: "SFrame report", views: &VIEWS, overview: &overview };
         page.write(out, &Data { data: &data, details })

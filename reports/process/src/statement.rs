@@ -2,11 +2,14 @@
 
 use core::fmt;
 
+use serde::Serialize;
 use sframe_validator::unwind::{Expression, Recovery, Register, Row};
 
 /// A source of unwind rows. A further witness is one more variant, an entry in [`Witness::ALL`], and a source of its
 /// rows in `modules/`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Witness {
     /// The SFrame section.
     Sframe,
@@ -20,23 +23,13 @@ impl Witness {
     /// All witnesses, in the order in which they are reported.
     pub const ALL: [Witness; 3] = [Witness::Sframe, Witness::Cfi, Witness::Code];
 
-    /// The name in reports for people.
+    /// The name in reports for people. In formats for programs, it has an identifier, which does not change.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Witness::Sframe => "SFrame",
             Witness::Cfi => "CFI",
             Witness::Code => "Code",
-        }
-    }
-
-    /// The identifier in formats for programs, which does not change.
-    #[must_use]
-    pub const fn identifier(self) -> &'static str {
-        match self {
-            Witness::Sframe => "sframe",
-            Witness::Cfi => "cfi",
-            Witness::Code => "code",
         }
     }
 }

@@ -51,7 +51,7 @@ use sframe_render::explain;
 
 /// What the program's exit status says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// Everything that was asked for was checked, and nothing at or above the level was found.
     Clean,
     /// Something at or above the level was found.

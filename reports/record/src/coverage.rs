@@ -86,6 +86,14 @@ pub struct Loss<'r> {
     pub examples: Vec<FunctionPlace<'r>>,
 }
 
+impl Loss<'_> {
+    /// Whether nothing in the CFI explains the loss.
+    #[must_use]
+    pub fn is_unexplained(&self) -> bool {
+        self.cause.as_str() == Cause::Unexplained.name()
+    }
+}
+
 /// Functions that have no entry in SFrame nor in CFI: named code of which nothing describes any byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -215,7 +223,7 @@ pub(crate) fn add_losses(sums: &mut Vec<Loss<'_>>, losses: &[Loss<'_>], name: &d
 }
 
 impl FunctionPlace<'_> {
-    /// The same place, with the name of the file that contains it.
+    /// Adds the name of the file that contains the place.
     pub(crate) fn of_file(self, file: String) -> FunctionPlace<'static> {
         let FunctionPlace {
             file: _,

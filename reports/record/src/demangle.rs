@@ -8,6 +8,27 @@ use cpp_demangle::{DemangleOptions, Symbol};
 /// The maximum number of bytes of a name, of which the beginning is shown: a short symbol can stand for an arbitrarily long one.
 const LONGEST: usize = 500;
 
+/// Which names functions have where people read about them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SymbolNames {
+    /// Those of the symbol table.
+    #[default]
+    Mangled,
+    /// Those that C++ and Rust functions have in their source.
+    Demangled,
+}
+
+impl SymbolNames {
+    /// The name of a symbol, safe to print.
+    #[must_use]
+    pub fn printed(self, symbol: &str) -> String {
+        match self {
+            SymbolNames::Mangled => printable(symbol),
+            SymbolNames::Demangled => demangle(symbol),
+        }
+    }
+}
+
 /// The name that a symbol was made from, such as `f(int)` for `_Z1fi`, safe to print; the symbol itself if it is no mangled name. A name of more than
 /// 500 bytes is cut, and ends with `…`.
 #[must_use]

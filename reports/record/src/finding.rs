@@ -3,6 +3,7 @@
 mod owned;
 
 use serde::{Deserialize, Serialize};
+use sframe_validator::rules::Group;
 
 use crate::consequence::Consequence;
 use crate::frame::PrintedFrame;
@@ -83,6 +84,14 @@ pub struct Finding<'r> {
     /// lacks its middle.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Box<Why<'r>>>,
+}
+
+impl Finding<'_> {
+    /// The group of its rule; `None` if this version does not know it.
+    #[must_use]
+    pub fn rule_group(&self) -> Option<Group> {
+        Group::ALL.into_iter().find(|group| group.name() == self.group.as_str())
+    }
 }
 
 impl Finding<'static> {
@@ -298,7 +307,7 @@ pub struct Difference<'r> {
     /// How often the same pattern (fields, registers and distance) occurs elsewhere. Absent if each range is listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similar: Option<Similar>,
-    /// The same pattern occurs earlier in this function, so that this range is not counted again.
+    /// Whether the pattern occurs earlier in this function, so that this range is not counted again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
 }
@@ -342,6 +351,16 @@ pub enum Side {
 }
 
 impl Side {
+    /// The mark of a row in a merged table.
+    #[must_use]
+    pub const fn mark(self) -> char {
+        match self {
+            Side::Both => ' ',
+            Side::Sframe | Side::First => '-',
+            Side::Cfi | Side::Second => '+',
+        }
+    }
+
     /// The meaning of the marks of rows: `- SFrame, + CFI`. Where both tables say the same, there are none; where one table is
     /// compared with the code, only its mark occurs.
     #[must_use]

@@ -52,7 +52,7 @@ pub use consequence::{Consequence, Weight};
 pub use coverage::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts, WithoutEntry,
 };
-pub use demangle::demangle;
+pub use demangle::{SymbolNames, demangle};
 pub use elf_type::ElfType;
 pub use events::{Events, Tail};
 pub use finding::{
@@ -82,6 +82,7 @@ pub use severity::Severity;
 pub use sframe_oracle::code::Unproven;
 pub use sframe_oracle::compare::Wrong;
 pub use sframe_validator::finding::UndecidedCause;
+pub use sframe_validator::rules::Group;
 pub use summary::{
     FailedGate, GroupCount, KindCount, LINKED, SectionCount, Summary, SuppressedCount,
 };

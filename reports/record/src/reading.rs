@@ -150,6 +150,11 @@ pub struct ReadExample<'r> {
     pub reason: Text<'r>,
 }
 
+impl ReadExample<'_> {
+    /// The kind of a row where the specification has none.
+    pub const BEYOND: &'static str = "beyond";
+}
+
 impl Reading<'_> {
     /// Adds what the consumer does with another section of the file. Reasons and examples are those of the worst section.
     pub fn add(&mut self, other: Self) {

@@ -273,6 +273,27 @@ pub struct Producer<'r> {
     pub text: Option<Text<'r>>,
 }
 
+impl Producer<'_> {
+    /// The kind of compilers.
+    pub const COMPILER: &'static str = "compiler";
+    /// The kind of assemblers.
+    pub const ASSEMBLER: &'static str = "assembler";
+    /// The kind of linkers.
+    pub const LINKER: &'static str = "linker";
+
+    /// Whether it compiled a part of the file.
+    #[must_use]
+    pub fn is_compiler(&self) -> bool {
+        self.kind.as_str() == Producer::COMPILER
+    }
+
+    /// Whether it linked the file.
+    #[must_use]
+    pub fn is_linker(&self) -> bool {
+        self.kind.as_str() == Producer::LINKER
+    }
+}
+
 /// An SFrame section.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

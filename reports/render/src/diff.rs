@@ -2,19 +2,22 @@
 //! same source, the builds of two days, or version 2 and version 3 of SFrame.
 
 mod changes;
+mod error;
 mod file;
 pub mod json;
 mod packages;
 mod text;
 
+pub use error::{Error, NotComparable};
 pub use packages::{Comparison, diff_inputs};
 pub use text::Text;
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use sframe_oracle::cfi::{Cfi, CfiSource};
 use sframe_oracle::code::Program;
-use sframe_oracle::diff::{Change, Function, Matching, Set, Source, Totals, diff};
+use sframe_oracle::diff::{Change, Function, Matching, Range, Set, Source, Totals, diff};
 use sframe_validator::finding::Keep;
 use sframe_validator::{Abi, Section, Version};
 
@@ -35,7 +38,9 @@ pub struct DiffOptions {
 }
 
 /// Where the rows that are compared come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum RowsFrom {
     /// SFrame sections.
     Sframe,
@@ -133,11 +138,28 @@ pub struct FunctionChange {
     /// Its place in the second file.
     pub second: Option<FunctionPlace>,
     /// The changes by range of PCs: addresses or, if matched by symbol, offsets from the function's start.
-    pub ranges: Vec<(u64, u64, Change)>,
+    pub ranges: Vec<ChangedRange>,
     /// Both tables of rows around the first range that differs.
     pub tables: Option<Tables>,
     /// The instructions of that range, if they are the same in both files.
     pub code: Vec<Instruction<'static>>,
+}
+
+/// A range of PCs that differs.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangedRange {
+    /// The first PC.
+    pub start: u64,
+    /// The first PC after the range.
+    pub end: u64,
+    /// What differs.
+    pub change: Change,
+}
+
+impl From<&Range<'_>> for ChangedRange {
+    fn from(range: &Range<'_>) -> ChangedRange {
+        ChangedRange { start: range.start, end: range.end, change: range.change }
+    }
 }
 
 /// The place of a function in one file.
@@ -167,31 +189,22 @@ impl Report {
     }
 }
 
-/// Why a file cannot be compared.
-#[derive(Clone, Debug)]
-pub struct Error {
-    /// The file.
-    pub path: PathBuf,
-    /// The reason.
-    pub why: String,
-}
-
 /// Compares two ELF files, given as their names and bytes.
 fn diff_files(
     (first, first_data): (&Path, &[u8]),
     (second, second_data): (&Path, &[u8]),
     options: &DiffOptions,
 ) -> Result<Report, Error> {
-    let in_first = |why| Error { path: first.to_owned(), why };
-    let in_second = |why| Error { path: second.to_owned(), why };
+    let in_first = |why: NotComparable| why.of(first);
+    let in_second = |why: NotComparable| why.of(second);
     let a = File::load(first_data).map_err(in_first)?;
     let b = File::load(second_data).map_err(in_second)?;
     let from = match (options.from, a.has_sframe(), b.has_sframe()) {
         (Some(from), ..) => from,
         (None, true, true) => RowsFrom::Sframe,
         (None, false, false) => RowsFrom::Cfi,
-        (None, true, false) => return Err(in_second(ONE_SECTION.to_owned())),
-        (None, false, true) => return Err(in_first(ONE_SECTION.to_owned())),
+        (None, true, false) => return Err(NotComparable::OnlyOneSection.of(second)),
+        (None, false, true) => return Err(NotComparable::OnlyOneSection.of(first)),
     };
     let compare = |sources| compare((first, &a), (second, &b), sources, options);
     if from == RowsFrom::Sframe {
@@ -212,9 +225,6 @@ fn diff_files(
         (a.program(&cfi.0).map_err(in_first)?, b.program(&cfi.1).map_err(in_second)?);
     Ok(compare((Source::Code(&program.0), Source::Code(&program.1))))
 }
-
-const ONE_SECTION: &str = "no SFrame section, unlike the other file: `--from cfi` compares the call frame information of \
-     both, `--from code` what their code proves";
 
 /// Compares two files by rows of one kind.
 fn compare<'s>(

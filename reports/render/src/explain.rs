@@ -3,6 +3,7 @@
 mod causes;
 mod consumers;
 mod defects;
+mod error;
 mod messages;
 mod page;
 mod rules;
@@ -20,6 +21,7 @@ use sframe_validator::rules::Rule;
 
 use crate::near;
 
+pub use error::NoSuchName;
 #[cfg(feature = "schema")]
 pub use page::schema;
 pub use page::{Kind, Page, Part};
@@ -68,8 +70,8 @@ pub fn subjects() -> impl Iterator<Item = (&'static str, Subject)> {
 /// linker.
 ///
 /// # Errors
-/// Returns a message with similar names if there is nothing.
-pub fn subjects_named(name: &str) -> Result<Vec<Subject>, String> {
+/// Similar names, if there is nothing.
+pub fn subjects_named(name: &str) -> Result<Vec<Subject>, NoSuchName> {
     let named = subjects().filter(|(known, _)| *known == name);
     let named: Vec<Subject> = named.map(|(_, subject)| subject).collect();
     if !named.is_empty() {
@@ -80,10 +82,10 @@ pub fn subjects_named(name: &str) -> Result<Vec<Subject>, String> {
         return Ok(messages.into_iter().map(Subject::Message).collect());
     }
     if name.contains(' ') {
-        return Err("no linker is known to print this about SFrame".to_owned());
+        return Err(NoSuchName::Message);
     }
     let hint = near::hint(name, subjects().map(|(name, _)| name));
-    Err(format!("there is no rule, known defect, cause, message or consumer `{name}`; {hint}"))
+    Err(NoSuchName::Subject { name: name.to_owned(), hint })
 }
 
 /// Prints pages, with an empty line between them.

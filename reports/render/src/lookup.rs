@@ -1,6 +1,7 @@
 //! Looks up single PCs: the row of every witness, with the function, the source line and the instruction.
 
 mod answer;
+mod error;
 mod place;
 mod text;
 
@@ -10,15 +11,16 @@ use std::path::Path;
 
 use serde::Serialize;
 use sframe_oracle::code::{Program, Unproven};
-use sframe_oracle::compare::look_up;
+use sframe_oracle::compare::{Fields, look_up};
 use sframe_validator::Abi;
 use sframe_validator::check::Checker;
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::{CodeAddress, Named, Register};
 
 use answer::Reader;
+pub use error::{LookupError, PlaceError};
 pub use place::{PlaceName, hexadecimal};
-use sframe_input::{FileBytes, SectionSource, archive, plain_error};
+use sframe_input::{FileBytes, SectionSource, archive};
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::{printable, printable_path};
 use sframe_record::{
@@ -136,7 +138,7 @@ pub struct Answer {
     /// How the statements compare.
     pub verdict: AnswerVerdict,
     /// The fields that differ or, if the verdict is `limited`, that the section's version cannot express.
-    pub fields: Vec<&'static str>,
+    pub fields: Fields,
 }
 
 /// A rule of CFI for a register that is wrong.
@@ -294,25 +296,24 @@ fn registers_named(abi: Option<Abi>, names: &[String]) -> (Vec<Register>, Vec<St
 /// Looks up places in the ELF file at `path`. Its separate debug file is looked for as a scan with `options` would.
 ///
 /// # Errors
-/// The reason, for people, why the file cannot be read.
+/// Why the file cannot be looked into.
 pub fn look_up_file(
     path: &Path,
     question: &Question,
     options: &CheckOptions,
-) -> Result<Answers, String> {
-    let data = FileBytes::open(path).map_err(|error| plain_error(&error))?;
+) -> Result<Answers, LookupError> {
+    let data = FileBytes::open(path)?;
     if archive::is_archive(&data) {
-        return Err("an archive: extract the member to look at".to_owned());
+        return Err(LookupError::Archive);
     }
-    let elf = parsed(&data, options).map_err(|error| error.to_string())?;
+    let elf = parsed(&data, options)?;
     if elf.kind() == ElfKind::Core {
-        let name = printable_path(path);
-        return Err(format!("a core dump: `sframe-check walk {name}` shows its stacks"));
+        return Err(LookupError::Core(path.to_owned()));
     }
     let (registers, unknown) = registers_named(elf.abi(), &question.registers);
     let mut answers = look_up_elf(path, &elf, (question, &registers), options);
     answers.not_found.extend(unknown.into_iter().map(Text::from));
-    data.intact().map_err(|error| plain_error(&error))?;
+    data.intact()?;
     Ok(answers)
 }
 
@@ -354,7 +355,7 @@ fn look_up_elf(
         let sources = (sections.as_slice(), sources.as_slice());
         let read = (cfi, code.as_ref());
         let mut reader = Reader::new(elf, named_by, &debug_sections, sources, read);
-        reader.ask(question.why, registers);
+        reader.ask(question, registers);
         let answers = found.into_iter().zip(&ranges);
         let places = answers.map(|(found, range)| {
             let answer = reader.answer(found.place, range.as_ref());
@@ -369,7 +370,7 @@ fn look_up_elf(
             debug_file: tables.debug_file().map(printable_path),
             table: table_of(cfi),
             undecided: undecided.into_iter().map(Text::from).collect(),
-            not_found: not_found.into_iter().map(Text::from).collect(),
+            not_found: not_found.iter().map(|reason| reason.to_string().into()).collect(),
             places: places.collect(),
         }
     })

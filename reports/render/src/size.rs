@@ -1,5 +1,6 @@
 //! Where the bytes of existing sections go, and what could be saved.
 
+mod error;
 mod files;
 pub mod json;
 mod text;
@@ -11,7 +12,9 @@ use sframe_synthesis::{Account, Waste, WhatIf, diagnose, what_if};
 use sframe_validator::elf::Elf;
 use sframe_validator::section::Header;
 
-pub use files::{NotMeasured, Options, Visit, measure};
+use error::Unmeasurable;
+
+pub use files::{FoundBy, NotMeasured, Options, Visit, measure};
 use sframe_scan::describe::forecast::parts;
 pub use text::write as write_text;
 
@@ -47,8 +50,8 @@ pub struct Sizes {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Saving {
-    /// Their name.
-    pub waste: &'static str,
+    /// What they are.
+    pub waste: Waste,
     /// In words.
     pub what: String,
     /// The bytes.
@@ -74,12 +77,12 @@ fn of_section(
     name: &str,
     source: &SectionSource<'_>,
     elf: Option<&Elf<'_>>,
-    estimate: bool,
-) -> Result<Sizes, String> {
+    options: &Options,
+) -> Result<Sizes, Unmeasurable> {
     if source.data.is_empty() {
-        return Err("the section has no bytes, as in a separate debug file".to_owned());
+        return Err(Unmeasurable::Empty);
     }
-    let section = source.section.as_ref().map_err(ToString::to_string)?;
+    let section = &source.section?;
     let header = section.header();
     let end = header.fre_end();
     let follows = |end: &u64| {
@@ -87,13 +90,10 @@ fn of_section(
         rest.is_some_and(|rest| Header::parse(rest, Some(section.endian())).is_ok())
     };
     if let Some(end) = [end, end.next_multiple_of(8)].iter().find(|end| follows(end)) {
-        return Err(format!(
-            "another section follows at offset {end:#x}: a linker has appended sections instead of merging them, which `sframe-check repair` does"
-        ));
+        return Err(Unmeasurable::Appended(*end));
     }
-    let diagnosis = diagnose(section, elf).map_err(|error| error.to_string())?;
-    let estimates = estimate.then(|| what_if(section)).transpose();
-    let estimates = estimates.map_err(|error| error.to_string())?;
+    let diagnosis = diagnose(section, elf)?;
+    let estimates = options.what_if.then(|| what_if(section)).transpose()?;
     let Account { size, functions, rows, shareable, .. } = diagnosis.account;
     let savings = diagnosis.savings.iter();
     Ok(Sizes {
@@ -111,7 +111,7 @@ fn of_section(
 }
 
 fn saving(waste: Waste, bytes: u64, count: u64) -> Saving {
-    Saving { waste: waste.name(), what: waste.to_string(), bytes, count }
+    Saving { waste, what: waste.to_string(), bytes, count }
 }
 
 fn list(of: &WhatIf) -> Vec<Estimate> {

@@ -10,7 +10,8 @@ use std::os::unix::ffi::OsStrExt;
 use serde::Serialize;
 use sframe_input::Pattern;
 use sframe_policy::Known;
-use sframe_process::trace::{End, Example, ModuleTrace, Trace, WitnessTrace};
+use sframe_process::Witness;
+use sframe_process::trace::{End, Example, Fields, ModuleTrace, Trace, WitnessTrace};
 use sframe_validator::Abi;
 
 pub use known::defect as known_defect;
@@ -90,8 +91,10 @@ pub struct TracedFile {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TracedWitness {
-    /// The witness: `SFrame`, `CFI` or `Code`.
-    pub witness: &'static str,
+    /// The witness.
+    #[serde(with = "WitnessName")]
+    #[cfg_attr(feature = "schema", schemars(with = "WitnessName"))]
+    pub witness: Witness,
     /// The row recovers the caller.
     pub right: u64,
     /// The row does not recover the caller.
@@ -108,6 +111,21 @@ pub struct TracedWitness {
     pub reasons: Vec<TracedReason>,
 }
 
+/// The names of witnesses in this format.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(remote = "Witness")]
+enum WitnessName {
+    /// The SFrame section.
+    #[serde(rename = "SFrame")]
+    Sframe,
+    /// Call frame information.
+    #[serde(rename = "CFI")]
+    Cfi,
+    /// The machine code.
+    Code,
+}
+
 /// The wrong rows of a function.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -115,7 +133,7 @@ pub struct TracedFunction {
     /// The symbol, or the function's address.
     pub function: Text<'static>,
     /// What is wrong: `CFA`, `RA`, `FP`, or `outermost` if the row says that there is no caller.
-    pub fields: Vec<&'static str>,
+    pub fields: Fields,
     /// The known defect that all of these rows are cases of: an identifier that `explain` knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known: Option<&'static str>,
@@ -226,7 +244,7 @@ impl TracedWitness {
     fn new(witness: &WitnessTrace) -> TracedWitness {
         let functions = witness.functions.iter().map(|function| TracedFunction {
             function: function.function.clone().into(),
-            fields: function.fields.names().collect(),
+            fields: function.fields,
             known: function.known,
             pcs: function.pcs,
             example: TracedPc::new(&function.example),
@@ -237,7 +255,7 @@ impl TracedWitness {
             example: TracedPc::new(&found.example),
         });
         TracedWitness {
-            witness: witness.witness.name(),
+            witness: witness.witness,
             right: witness.right,
             wrong: witness.wrong,
             known: witness.known,

@@ -1,6 +1,7 @@
 //! Walks the stacks of core dumps and of running processes by every witness, and compares the walks frame by frame.
 
 mod answer;
+mod error;
 mod instruction;
 mod shared;
 mod text;
@@ -12,9 +13,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sframe_input::plain_error;
 use sframe_process::walk::Rules;
-use sframe_process::{CoreDump, Files, Places, Process, Thread};
+use sframe_process::{CoreDump, Files, Places, Process, Thread, Witness};
+use sframe_validator::Abi;
 
 use answer::Walker;
+pub use error::WalkError;
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::{Address, Instruction, PrintedFrame, Text};
 pub use shared::SharedText;
@@ -39,8 +42,8 @@ pub struct Walks {
     /// The process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// The machine, such as `AMD64`.
-    pub machine: &'static str,
+    /// The machine.
+    pub machine: Abi,
     /// Parts that cannot be read, with the reason.
     pub undecided: Vec<Text<'static>>,
     /// The threads. The first one of a core dump received the signal.
@@ -64,7 +67,7 @@ pub struct ThreadWalk {
     /// The only witness that differs at this frame: the others agree about another caller. A table that differs is wrong,
     /// because the machine code contradicts it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub alone: Option<&'static str>,
+    pub alone: Option<Witness>,
     /// The instruction of this frame: the next one in the innermost and in interrupted frames, otherwise the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<Instruction<'static>>,
@@ -109,8 +112,8 @@ pub struct StackLevel {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WitnessFrame {
-    /// The witness: `sframe`, `cfi` or `code`.
-    pub witness: &'static str,
+    /// The witness.
+    pub witness: Witness,
     /// The PC: that of the next instruction in the innermost and in interrupted frames, otherwise a return address.
     pub pc: Address,
     /// The stack pointer, if it is known.
@@ -255,16 +258,17 @@ impl Walks {
 /// Walks the stacks in a core dump: of one thread, if it is given, otherwise of all.
 ///
 /// # Errors
-/// The reason, for people, why the core dump cannot be read or does not have the thread.
+/// Why the core dump cannot be read or does not have the thread.
 pub fn walk_core(
     path: &Path,
     places: &Places,
     thread: Option<u32>,
     rules: &Rules,
-) -> Result<Walks, String> {
+) -> Result<Walks, WalkError> {
     let files = Files::default();
-    let bytes = files.open(path).map_err(|error| plain_error(&error))?;
-    let dump = CoreDump::read(bytes, &files, places).map_err(|error| error.to_string())?;
+    let unreadable = |error: std::io::Error| WalkError::unreadable(plain_error(&error));
+    let bytes = files.open(path).map_err(unreadable)?;
+    let dump = CoreDump::read(bytes, &files, places).map_err(WalkError::unreadable)?;
     let CoreDump { abi, threads, address_bits, mut modules, memory, mut problems } = dump;
     let rules = Rules { address_bits: address_bits.unwrap_or(rules.address_bits), ..*rules };
     let mut walker = Walker {
@@ -281,14 +285,14 @@ pub fn walk_core(
             problems.push(refused);
         }
     }
-    files.intact().map_err(|error| error.to_string())?;
+    files.intact().map_err(WalkError::unreadable)?;
     Ok(Walks {
         format: FORMAT,
         tool: TOOL,
         path: Some(name(path.as_os_str().as_bytes())),
         path_hex: exact_name(path.as_os_str().as_bytes()),
         pid: None,
-        machine: abi.name(),
+        machine: abi,
         undecided: problems.into_iter().map(Text::from).collect(),
         threads,
     })
@@ -298,15 +302,15 @@ pub fn walk_core(
 /// before the usual folder.
 ///
 /// # Errors
-/// The reason, for people, why the process cannot be stopped or does not have the thread.
+/// Why the process cannot be stopped or does not have the thread.
 pub fn walk_process(
     pid: u32,
     debug_dirs: &[PathBuf],
     thread: Option<u32>,
     rules: &Rules,
-) -> Result<Walks, String> {
+) -> Result<Walks, WalkError> {
     let files = Files::default();
-    let mut process = Process::stop(pid, &files, debug_dirs).map_err(|error| error.to_string())?;
+    let mut process = Process::stop(pid, &files, debug_dirs).map_err(WalkError::unreadable)?;
     let threads = chosen(std::mem::take(&mut process.threads), thread)?;
     let abi = process.abi;
     let (modules, memory) = (&mut process.modules, &process.memory);
@@ -314,25 +318,25 @@ pub fn walk_process(
     let mut problems = std::mem::take(&mut process.problems);
     problems.extend(process.modules.refused_debug_files().map(ToString::to_string));
     drop(process);
-    files.intact().map_err(|error| error.to_string())?;
+    files.intact().map_err(WalkError::unreadable)?;
     Ok(Walks {
         format: FORMAT,
         tool: TOOL,
         path: None,
         path_hex: None,
         pid: Some(pid),
-        machine: abi.name(),
+        machine: abi,
         undecided: problems.into_iter().map(Text::from).collect(),
         threads,
     })
 }
 
-fn chosen(threads: Vec<Thread>, wanted: Option<u32>) -> Result<Vec<Thread>, String> {
+fn chosen(threads: Vec<Thread>, wanted: Option<u32>) -> Result<Vec<Thread>, WalkError> {
     let Some(wanted) = wanted else { return Ok(threads) };
-    let known: Vec<String> = threads.iter().take(16).map(|thread| thread.id.to_string()).collect();
+    let known = threads.iter().take(16).map(|thread| thread.id).collect();
     let found: Vec<Thread> = threads.into_iter().filter(|thread| thread.id == wanted).collect();
     if found.is_empty() {
-        return Err(format!("there is no thread {wanted}; the threads are {}", known.join(", ")));
+        return Err(WalkError::NoThread { wanted, known });
     }
     Ok(found)
 }

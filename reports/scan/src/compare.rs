@@ -16,6 +16,7 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 use super::call_sites;
 use super::elf_file::ElfFile;
 use super::held::Held;
+use super::not_comparable::{CFI_LOST, NotComparable, TablesError, UnusableSections};
 use super::options::{Against, CheckOptions};
 use super::tables::{Tables, has_cfi, with_tables};
 use crate::describe::{
@@ -90,7 +91,7 @@ pub(super) fn check_and_compare(
             }
         };
         let has_section = !sections.is_empty();
-        let kept = kept(options, has_section);
+        let kept = kept(options, &sections);
         let unnamed = Names::of(None);
         let is_named = has_section || options.named_examples || account.proofs.is_some();
         let names = if is_named { names } else { &unnamed };
@@ -131,19 +132,15 @@ pub(super) fn check_and_compare(
     })
 }
 
-/// Why nothing is known about CFI that the file may have.
-pub(super) const CFI_LOST: &str =
-    "the file has no usable section headers, and PT_GNU_EH_FRAME does not lead to CFI";
-
 /// Whether the file may have CFI that cannot be found.
-fn is_cfi_lost(elf: &Elf<'_>, cfi: Result<&[Cfi<'_>], &str>) -> bool {
+fn is_cfi_lost(elf: &Elf<'_>, cfi: Result<&[Cfi<'_>], TablesError>) -> bool {
     elf.section_headers() != SectionHeaders::Listed && cfi.is_ok_and(<[Cfi<'_>]>::is_empty)
 }
 
 /// Compares the readable sections of a file with its CFI, as far as there is any. Also returns the differences.
 fn compare<'c>(
     file: &ElfFile<'_>,
-    cfi: Result<&'c [Cfi<'c>], &str>,
+    cfi: Result<&'c [Cfi<'c>], TablesError>,
     options: &CheckOptions,
 ) -> (Account<'c>, Held) {
     let sources = file.sources.iter();
@@ -155,7 +152,7 @@ fn compare<'c>(
     let mut located = file.located();
     let mut defects =
         RowDefects::new(file.elf, &sections, cfi, producers).by_directives(options.by_directives);
-    let kept = kept(options, !sections.is_empty());
+    let kept = kept(options, &sections);
     let account = account_each(file.elf, &sections, cfi, &kept, &mut defects, &mut |one| {
         if options.looks_for(one.finding.rule) {
             let gathered = gatherer.gathered(&one);
@@ -189,14 +186,14 @@ impl Confirm for Confirms<'_, '_> {
 const WITHOUT_ENTRY: usize = 100;
 const ALL_WITHOUT_ENTRY: usize = 100_000;
 
-fn kept(options: &CheckOptions, has_section: bool) -> account::Options {
+fn kept(options: &CheckOptions, sections: &[Section<'_>]) -> account::Options {
     let witnesses = match options.against {
         Against::Code => Witnesses::Code,
         _ if options.thorough => Witnesses::All,
         _ => Witnesses::Cfi,
     };
     let Options { keep, pedantic, .. } = options.validator;
-    let is_named = has_section || options.named_examples;
+    let is_named = !sections.is_empty() || options.named_examples;
     let functions_without_entry = match keep {
         _ if !options.coverage || !is_named => 0,
         Keep::All => ALL_WITHOUT_ENTRY,
@@ -214,10 +211,10 @@ type Comparable<'s, 'c> = (Vec<Section<'s>>, &'c [Cfi<'c>]);
 /// Returns the reason why they cannot be compared.
 fn comparable<'s, 'c>(
     (elf, sources): (&Elf<'_>, &'s [SectionSource<'_>]),
-    cfi: Result<&'c [Cfi<'c>], &str>,
+    cfi: Result<&'c [Cfi<'c>], TablesError>,
     report: &Report,
     options: &CheckOptions,
-) -> Result<Option<Comparable<'s, 'c>>, String> {
+) -> Result<Option<Comparable<'s, 'c>>, NotComparable> {
     let sections = sections(sources, report)?;
     if options.against == Against::Code {
         return Ok(Some((sections, cfi.unwrap_or_default())));
@@ -227,7 +224,7 @@ fn comparable<'s, 'c>(
         Ok(Some((sections, cfi)))
     } else if matches!(options.against, Against::Cfi | Against::Orc) {
         let is_lost = is_cfi_lost(elf, Ok(cfi));
-        Err(if is_lost { CFI_LOST } else { "the file has none" }.to_owned())
+        Err(if is_lost { NotComparable::CfiLost } else { NotComparable::NoTables })
     } else {
         Ok((options.thorough || options.call_sites).then_some((sections, cfi)))
     }
@@ -240,21 +237,25 @@ pub fn table_of(cfi: &[Cfi<'_>]) -> Option<UnwindTable> {
 }
 
 /// The sections in `report`. Their layout must be certain, because otherwise it is unknown which code they describe.
+///
+/// # Errors
+/// Why one of them cannot be used.
 pub fn sections<'s>(
     sources: &'s [SectionSource<'_>],
     report: &Report,
-) -> Result<Vec<Section<'s>>, String> {
+) -> Result<Vec<Section<'s>>, UnusableSections> {
     if let Some(section) = report.sections.iter().find(|section| !section.certain_layout) {
-        return Err(format!("the content of {} is not known for certain", section.name));
+        return Err(UnusableSections::Uncertain(section.name.to_string()));
     }
     let read = |source: &'s SectionSource<'_>| {
-        source.section.map_err(|error| format!("{}: {error}", source.name))
+        let name = || source.name.clone();
+        source.section.map_err(|error| UnusableSections::Unreadable { name: name(), error })
     };
     sources.iter().map(read).collect()
 }
 
 /// Reports all of the code as undecided, with the reason.
-fn not_compared(why: &str, options: &CheckOptions, report: &mut Report) -> Comparison {
+fn not_compared(why: &NotComparable, options: &CheckOptions, report: &mut Report) -> Comparison {
     let with = match options.against {
         Against::Code => "machine code",
         Against::Orc => "ORC",

@@ -36,4 +36,4 @@ pub use rows::RowReader;
 pub use source_lines::{DebugSections, SourceLines};
 pub use tables::Tables;
 pub use ways::Ways;
-pub use why::{clause, why};
+pub use why::{clause_about_registers, clause_against, why};

@@ -8,8 +8,8 @@ use sframe_synthesis::Forecaster;
 use sframe_validator::Endian;
 use sframe_validator::elf::{Elf, ElfKind, SectionHeaders};
 
-use super::compare::CFI_LOST;
 use super::elf_file::ElfFile;
+use super::not_comparable::CFI_LOST;
 use super::options::CheckOptions;
 use super::tables::with_tables;
 use crate::describe::forecast::{encoding_name, forecast, predicted, unknown};
@@ -44,7 +44,7 @@ pub(super) fn of_file(file: &ElfFile<'_>, options: &CheckOptions) -> Option<Fore
                     u64::from(cfi.iter().all(|cfi| cfi.functions().next().is_none()));
                 sections(file, cfi, options)
             }
-            Err(reason) => all_unknown(reason),
+            Err(error) => all_unknown(&error.to_string()),
         };
     });
     Some(made)

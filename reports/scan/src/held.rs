@@ -1,5 +1,7 @@
 //! The findings of a file while it is checked: in memory or, if there are too many, in a temporary file.
 
+use std::error::Error;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::FileExt;
@@ -42,7 +44,35 @@ struct Spill {
 pub(super) struct Spilled {
     file: Option<Arc<File>>,
     /// Why the file lacks some of them.
-    error: Option<String>,
+    error: Option<Arc<io::Error>>,
+}
+
+/// Why some findings are missing from a temporary file.
+#[derive(Debug)]
+pub(super) enum Missing {
+    /// They could not be written.
+    Unwritten(Arc<io::Error>),
+    /// They cannot be read again.
+    Unreadable(serde_json::Error),
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = match self {
+            Missing::Unwritten(error) => plain_error(error),
+            Missing::Unreadable(error) => error.to_string(),
+        };
+        write!(f, "not all findings are listed: the folder for temporary files: {why}")
+    }
+}
+
+impl Error for Missing {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Missing::Unwritten(error) => Some(error),
+            Missing::Unreadable(error) => Some(error),
+        }
+    }
 }
 
 impl Held {
@@ -117,7 +147,7 @@ impl Spill {
             error.get_or_insert(unwritten);
         }
         let file = out.and_then(|out| out.into_inner().ok()).map(Arc::new);
-        Spilled { file, error: error.map(|error| plain_error(&error)) }
+        Spilled { file, error: error.map(Arc::new) }
     }
 }
 
@@ -126,8 +156,8 @@ impl Spilled {
     ///
     /// # Errors
     /// Returns the reason why some of them are missing.
-    pub(super) fn each(&self, take: &mut dyn FnMut(Vec<Finding<'static>>)) -> Result<(), String> {
-        let mut error = self.error.clone();
+    pub(super) fn each(&self, take: &mut dyn FnMut(Vec<Finding<'static>>)) -> Result<(), Missing> {
+        let mut error = self.error.clone().map(Missing::Unwritten);
         let mut some = Vec::with_capacity(AT_A_TIME);
         if let Some(file) = &self.file {
             let input = BufReader::with_capacity(1 << 16, At { file, offset: 0 });
@@ -136,7 +166,7 @@ impl Spilled {
                     Ok(finding) => some.push(finding),
                     Err(damage) => {
                         // What could not be written was cut off.
-                        error.get_or_insert_with(|| damage.to_string());
+                        error.get_or_insert(Missing::Unreadable(damage));
                         break;
                     }
                 }
@@ -146,9 +176,7 @@ impl Spilled {
             }
         }
         take(some);
-        error.map_or(Ok(()), |why| {
-            Err(format!("not all findings are listed: the folder for temporary files: {why}"))
-        })
+        error.map_or(Ok(()), Err)
     }
 }
 

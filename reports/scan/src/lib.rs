@@ -19,6 +19,7 @@ mod forecast;
 mod held;
 mod judged;
 mod link_inputs;
+mod not_comparable;
 mod options;
 mod order;
 mod package;
@@ -37,6 +38,7 @@ pub use piece::{Collector, Piece, Visit};
 
 pub use compare::{sections, table_of};
 pub use elf_file::parsed;
+pub use not_comparable::{TablesError, UnusableSections};
 pub(crate) use order::{Event, Resources, Weigh, in_order};
 pub use order::{MAX_THREADS, number_of_threads};
 pub use tables::{Tables, with_tables};

@@ -20,7 +20,7 @@ pub struct Piece {
 pub type Visit<'f> = &'f mut dyn FnMut(Piece);
 
 impl Piece {
-    /// The same piece, with `change` applied to the head that it may have.
+    /// Applies `change` to the head, if the piece has one.
     pub(super) fn map(self, change: impl FnOnce(Record<'static>) -> Record<'static>) -> Piece {
         Piece { head: self.head.map(change), ..self }
     }

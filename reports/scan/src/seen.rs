@@ -100,12 +100,11 @@ impl Seen {
     ) -> io::Result<Arc<Checked>> {
         let Subject { data, content, path, origin } = subject;
         let mark = mark(data, path);
-        let hashed = content.is_some() || origin.is_none();
-        match self.look_up(mark, origin.as_ref(), hashed) {
+        match self.look_up(mark, origin.as_ref(), content.as_ref()) {
             Lookup::Same(record) => return Ok(record),
             Lookup::Other(one) => self.hash(*one),
             Lookup::New => {
-                if let Some(origin) = origin.filter(|_| !hashed) {
+                if let Some(origin) = origin.filter(|_| content.is_none()) {
                     let checked = check()?;
                     let key_path = path.map(Path::to_owned);
                     let one =
@@ -127,11 +126,13 @@ impl Seen {
         Ok(checked)
     }
 
-    /// What is known of the files with this mark. A second file marks them as hashed.
-    fn look_up(&self, mark: u64, origin: Option<&Origin>, hashed: bool) -> Lookup {
+    /// What is known of the files with this mark. A second file marks them as hashed, and so does one whose hash is known or
+    /// that cannot be read again.
+    fn look_up(&self, mark: u64, origin: Option<&Origin>, content: Option<&Content>) -> Lookup {
         let mut known = self.lock();
         let Some(entry) = known.marks.get_mut(&mark) else {
-            if hashed && known.take(MARK) {
+            let is_hashed = content.is_some() || origin.is_none();
+            if is_hashed && known.take(MARK) {
                 known.marks.insert(mark, Mark::Hashed);
             }
             return Lookup::New;

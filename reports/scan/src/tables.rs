@@ -4,17 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use sframe_oracle::cfi::{Cfi, CfiSource};
-use sframe_oracle::orc::{Orc, OrcFunctions};
+use sframe_oracle::orc::{Orc, OrcError, OrcFunctions};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Undecided, UndecidedCause};
 
+use super::not_comparable::TablesError;
 use super::options::{Against, CheckOptions};
 use sframe_input::{DebugFile, DebugFileError};
 
 /// The CFI of a file and of its debug file, or the ORC tables that take its place. Nothing is read before the first request.
 pub struct Tables<'t> {
     sources: &'t Sources<'t>,
-    read: OnceLock<Result<Vec<Cfi<'t>>, String>>,
+    read: OnceLock<Result<Vec<Cfi<'t>>, TablesError>>,
 }
 
 /// What tables are read from.
@@ -30,7 +31,7 @@ struct Sources<'e> {
 
 /// The functions of ORC tables, or why there are none. Entries that cannot be read are undecided.
 struct OrcTables {
-    functions: Result<Option<OrcFunctions>, String>,
+    functions: Result<Option<OrcFunctions>, OrcError>,
     undecided: Option<Undecided>,
 }
 
@@ -64,10 +65,13 @@ pub fn with_tables<T>(
 }
 
 impl<'t> Tables<'t> {
-    /// The tables, or why they cannot be read.
-    pub fn get(&self) -> Result<&[Cfi<'t>], &str> {
+    /// The tables.
+    ///
+    /// # Errors
+    /// Why they cannot be read.
+    pub fn get(&self) -> Result<&[Cfi<'t>], TablesError> {
         let read = self.read.get_or_init(|| self.sources.read());
-        read.as_deref().map_err(String::as_str)
+        read.as_deref().map_err(|error| *error)
     }
 
     /// The path of the separate debug file, or its package and name.
@@ -88,9 +92,9 @@ impl<'t> Tables<'t> {
 }
 
 impl Sources<'_> {
-    fn read(&self) -> Result<Vec<Cfi<'_>>, String> {
+    fn read(&self) -> Result<Vec<Cfi<'_>>, TablesError> {
         let loaded: Result<Vec<_>, _> = self.cfi.iter().map(CfiSource::load_all).collect();
-        let cfi = loaded.map_err(|error| error.to_string());
+        let cfi = loaded.map_err(TablesError::Cfi);
         let cfi = cfi.map(|cfi| cfi.into_iter().flatten().collect::<Vec<_>>());
         let has_none = || cfi.as_deref().is_ok_and(|cfi| !has_cfi(cfi));
         let is_orc_wanted = match self.against {
@@ -105,7 +109,7 @@ impl Sources<'_> {
             Ok(Some(functions)) => Ok(vec![functions.cfi()]),
             Ok(None) if self.against == Against::Orc => Ok(Vec::new()),
             Ok(None) => cfi,
-            Err(reason) => Err(reason.clone()),
+            Err(error) => Err(TablesError::Orc(*error)),
         }
     }
 }
@@ -115,17 +119,14 @@ impl OrcTables {
         let orc = match Orc::load(elf) {
             Ok(Some(orc)) => orc,
             Ok(None) => return OrcTables { functions: Ok(None), undecided: None },
-            Err(error) => {
-                return OrcTables { functions: Err(error.to_string()), undecided: None };
-            }
+            Err(error) => return OrcTables { functions: Err(error), undecided: None },
         };
         let undecided = doubt(&orc).map(|reason| Undecided {
             section: None,
             cause: UndecidedCause::Orc,
             reason,
         });
-        let functions = OrcFunctions::of(elf, &orc).map(Some).map_err(|error| error.to_string());
-        OrcTables { functions, undecided }
+        OrcTables { functions: OrcFunctions::of(elf, &orc).map(Some), undecided }
     }
 }
 

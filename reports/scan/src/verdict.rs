@@ -54,9 +54,9 @@ impl Verdict {
         let (head, _, mut tail) = record.split();
         visit(Piece { head: Some(head), ..Piece::default() });
         let read = spilled.each(&mut |findings| visit(Piece { findings, ..Piece::default() }));
-        if let Err(reason) = read {
-            let cause = UndecidedCause::LostFindings;
-            tail.undecided.push(Undecided { section: None, cause, reason: reason.into() });
+        if let Err(missing) = read {
+            let (cause, reason) = (UndecidedCause::LostFindings, missing.to_string().into());
+            tail.undecided.push(Undecided { section: None, cause, reason });
         }
         visit(Piece { tail: Some(tail), ..Piece::default() });
     }

@@ -3,6 +3,7 @@
 mod anchors;
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -69,6 +70,29 @@ pub(crate) fn all(root: &Path, names: &Names) -> io::Result<Vec<Guide>> {
     Ok(guides)
 }
 
+/// An address in a guide that the site cannot have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum BadAddress {
+    /// It leads out of the repository.
+    Outside(String),
+    /// The repository has nothing there.
+    Missing(String),
+    /// It is an image's, which must be in `docs/`.
+    NotInDocs(String),
+}
+
+impl fmt::Display for BadAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BadAddress::Outside(to) => write!(f, "{to} is outside of the repository"),
+            BadAddress::Missing(to) => write!(f, "{to} does not exist"),
+            BadAddress::NotInDocs(to) => write!(f, "{to} is not a file in docs/"),
+        }
+    }
+}
+
+impl std::error::Error for BadAddress {}
+
 struct Reader<'r> {
     root: &'r Path,
     names: &'r Names,
@@ -77,7 +101,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn guide(mut self, name: &str, text: &str) -> Result<Guide, String> {
+    fn guide(mut self, name: &str, text: &str) -> Result<Guide, BadAddress> {
         let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
         let mut events: Vec<Event> = Parser::new_ext(text, options).collect();
         let sections = anchors::set(&mut events);
@@ -144,13 +168,13 @@ impl Reader<'_> {
     }
 
     /// The address that replaces one in a guide.
-    fn link(&self, to: &str) -> Result<String, String> {
+    fn link(&self, to: &str) -> Result<String, BadAddress> {
         if to.starts_with('#') || to.contains("://") || to.starts_with("mailto:") {
             return Ok(to.to_owned());
         }
         let (path, fragment) = to.split_once('#').unwrap_or((to, ""));
         let fragment = if fragment.is_empty() { String::new() } else { format!("#{fragment}") };
-        let path = resolve(path).ok_or_else(|| format!("{to} is outside of the repository"))?;
+        let path = resolve(path).ok_or_else(|| BadAddress::Outside(to.to_owned()))?;
         let name = path.strip_prefix("docs/").and_then(|name| name.strip_suffix(".md"));
         match name {
             Some(RULES) => Ok(match self.names.address(fragment.trim_start_matches('#')) {
@@ -160,15 +184,15 @@ impl Reader<'_> {
             Some(name) if self.guides.contains(name) => Ok(format!("{name}.html{fragment}")),
             _ => {
                 let address = self.names.in_repository(&path);
-                address.map(|to| to + &fragment).ok_or_else(|| format!("{to} does not exist"))
+                address.map(|to| to + &fragment).ok_or_else(|| BadAddress::Missing(to.to_owned()))
             }
         }
     }
 
-    fn image(&mut self, to: &str) -> Result<String, String> {
-        let path = resolve(to).ok_or_else(|| format!("{to} is outside of the repository"))?;
+    fn image(&mut self, to: &str) -> Result<String, BadAddress> {
+        let path = resolve(to).ok_or_else(|| BadAddress::Outside(to.to_owned()))?;
         let place = path.strip_prefix("docs/").filter(|_| self.root.join(&path).is_file());
-        let place = place.ok_or_else(|| format!("{to} is not a file in docs/"))?.to_owned();
+        let place = place.ok_or_else(|| BadAddress::NotInDocs(to.to_owned()))?.to_owned();
         self.images.push((format!("guides/{place}"), self.root.join(&path)));
         Ok(place)
     }

@@ -90,7 +90,7 @@ pub(crate) struct GuidePage<'s> {
 }
 
 /// Pages with a title, which is empty for what has no groups.
-type Group<'s> = (&'static str, Vec<&'s Entry>);
+type Titled<'s> = (&'static str, Vec<&'s Entry>);
 
 /// The first page: the search, and everything by kind.
 #[derive(Template)]
@@ -98,15 +98,15 @@ type Group<'s> = (&'static str, Vec<&'s Entry>);
 pub(crate) struct Index<'s> {
     up: &'static str,
     guides: &'s [Guide],
-    shelves: Vec<(Shelf, Vec<Group<'s>>)>,
+    shelves: Vec<(Shelf, Vec<Titled<'s>>)>,
 }
 
 impl<'s> Index<'s> {
     pub(crate) fn of(entries: &'s [Entry], guides: &'s [Guide]) -> Index<'s> {
         let shelves = SHELVES.into_iter().map(|shelf| {
-            let mut groups: Vec<Group> = Vec::new();
+            let mut groups: Vec<Titled> = Vec::new();
             for entry in entries.iter().filter(|entry| entry.shelf == shelf) {
-                let name = entry.page.group.unwrap_or_default();
+                let name = entry.page.group.map_or("", sframe_record::Group::name);
                 match groups.iter_mut().find(|(group, _)| *group == name) {
                     Some((_, of)) => of.push(entry),
                     None => groups.push((name, vec![entry])),

@@ -78,7 +78,7 @@ impl Error {
         move |defect| Error::Defect { path: path.to_owned(), defect }
     }
 
-    /// The same error with `name` in place of `folder` in its path: `folder` is a local copy of the bucket at the
+    /// Puts `name` in place of `folder` in its path: `folder` is a local copy of the bucket at the
     /// address `name`.
     #[must_use]
     pub fn renamed(mut self, folder: &Path, name: &Path) -> Error {
@@ -96,7 +96,7 @@ impl Error {
         self
     }
 
-    /// The same error with the way out, if the error is in the contents of the file: its damage, a defect, or that it is
+    /// Adds the way out, if the error is in the contents of the file: its damage, a defect, or that it is
     /// not a regular file.
     pub(crate) fn with_remedy(self, remedy: Remedy) -> Error {
         match self {

@@ -151,18 +151,27 @@ impl Manifest {
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         let mut draft = Draft::new(folder.unwrap_or(Path::new(".")))?;
         let is_compressed = path.extension().is_some_and(|extension| extension == "zst");
-        self.write(&mut draft, is_compressed).map_err(Error::io("write", path))?;
+        let written = match is_compressed {
+            true => self.write_compressed(&mut draft),
+            false => self.write(&mut draft),
+        };
+        written.map_err(Error::io("write", path))?;
         draft.replace(path)
     }
 
-    /// Writes it, compressed or as text.
+    /// Writes it as text.
     ///
     /// # Errors
     /// Returns an error if writing fails.
-    pub fn write(&self, out: &mut impl io::Write, is_compressed: bool) -> io::Result<()> {
-        if !is_compressed {
-            return self.lines(|line| out.write_all(line));
-        }
+    pub fn write(&self, out: &mut impl io::Write) -> io::Result<()> {
+        self.lines(|line| out.write_all(line))
+    }
+
+    /// Writes it compressed with zstd.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub fn write_compressed(&self, out: &mut impl io::Write) -> io::Result<()> {
         let mut lines = crate::lines::LinesWriter::new(out)?;
         self.lines(|line| lines.line(line.strip_suffix(b"\n").unwrap_or(line)))?;
         lines.finish().map(drop)

@@ -10,6 +10,7 @@
 //! ```
 
 mod line;
+mod line_error;
 mod read;
 mod tally;
 mod writer;

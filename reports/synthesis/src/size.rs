@@ -11,6 +11,7 @@ pub(crate) mod what_if;
 
 use core::fmt;
 
+use serde::Serialize;
 use sframe_validator::Section;
 use sframe_validator::elf::Elf;
 use sframe_validator::section::Error;
@@ -28,7 +29,9 @@ use blocks::Blocks;
 use functions::Functions;
 
 /// Bytes that say nothing, or more than the same could be said with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Waste {
     /// Gaps, padding, and rows that no function has. Counts sections.
@@ -61,21 +64,6 @@ impl Waste {
         Waste::FlexibleRows,
         Waste::StubBlocks,
     ];
-
-    /// A name for machines.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Waste::Unused => "unused",
-            Waste::AuxiliaryHeader => "auxiliary-header",
-            Waste::EmptyFunctions => "empty-functions",
-            Waste::RedundantRows => "redundant-rows",
-            Waste::WideStarts => "wide-starts",
-            Waste::WideWords => "wide-words",
-            Waste::FlexibleRows => "flexible-rows",
-            Waste::StubBlocks => "stub-blocks",
-        }
-    }
 }
 
 impl fmt::Display for Waste {

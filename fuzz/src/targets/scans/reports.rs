@@ -8,7 +8,7 @@ use sframe_history::report::{self, Error};
 use sframe_history::{Comparison, Root, When};
 use sframe_html::Report;
 use sframe_policy::{Judge, Policy};
-use sframe_record::{Record, Summary};
+use sframe_record::{Record, Summary, SymbolNames};
 use sframe_render::report::{
     Github, Grouped, Html, Junit, Markdown, Renderer, Sarif, Text, TextOptions,
 };
@@ -92,7 +92,7 @@ fn show(data: &[u8]) {
         coverage: true,
         summary: true,
         known: true,
-        demangle: true,
+        names: SymbolNames::Demangled,
         width: Some(80),
     };
     harmless(|out| render(Text::new(out, options), data));
@@ -100,7 +100,7 @@ fn show(data: &[u8]) {
     harmless(|out| render(Junit::new(out), data));
     harmless(|out| render(Markdown::new(out, None), data));
     harmless(|out| render(Github::new(out), data));
-    json(|out| render(Sarif::new(out, true, Root::default(), None), data));
+    json(|out| render(Sarif::new(out, Root::default(), None).with_suppressed(), data));
     // Its scripts have tabs.
     written(|out| render(Html::new(out, Report::default()), data));
 }
@@ -120,7 +120,7 @@ fn render(mut renderer: impl Renderer, data: &[u8]) -> io::Result<()> {
 fn check_causes(causes: &RootCauses) {
     let findings = causes.causes.iter().map(|cause| cause.findings);
     assert_eq!(findings.fold(0, u64::saturating_add), causes.findings);
-    let options = groups::Options { causes: usize::MAX, demangle: true };
+    let options = groups::Options { causes: usize::MAX, names: SymbolNames::Demangled };
     harmless(|out| groups::write_text(out, causes, options));
     json(|out| groups::write_json(out, causes));
 }

@@ -88,9 +88,9 @@ pub(crate) fn is_linked_without_sframe(record: &Record<'_>) -> bool {
 }
 
 fn are_without_sframe(producers: &[Producer<'_>]) -> bool {
-    producers.iter().any(|producer| {
-        producer.kind.as_str() == "linker" && matches!(producer.name.as_str(), "LLD" | "gold")
-    })
+    producers
+        .iter()
+        .any(|producer| producer.is_linker() && matches!(producer.name.as_str(), "LLD" | "gold"))
 }
 
 fn functions(cfi: &[Cfi<'_>]) -> impl Iterator<Item = Place> {

@@ -271,9 +271,7 @@ static FUNCTION_HIDDEN: Defect = Defect {
     signs: &[Signs {
         rules: &["function-hidden"],
         files: Files::Linked,
-        also: |case| {
-            !case.record.producers.iter().any(|producer| producer.kind.as_str() == "linker")
-        },
+        also: |case| !case.record.producers.iter().any(|producer| producer.is_linker()),
         ..ANY
     }],
     ..LINKER

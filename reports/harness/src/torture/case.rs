@@ -1,11 +1,14 @@
 //! A case: a file for readers, and the behaviour expected of them.
 
+use serde::Serialize;
 use sframe_validator::rules::{Rule, Severity};
 use sframe_validator::section::Flags;
 use sframe_validator::{Abi, Version};
 
 /// How a conforming reader treats a case, besides ending by itself, in time, and within its memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Duty {
     /// Read it: the section is sound. A reader that refuses it does not support the version or the machine.
     Read,
@@ -17,7 +20,9 @@ pub enum Duty {
 }
 
 /// The origin of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Sound sections of each version and machine.
     Sound,

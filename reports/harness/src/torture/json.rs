@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
 use serde::Serialize;
+use sframe_validator::Abi;
 
 use super::case::{self, Duty, Kind};
 use super::report::{Outcome, ReaderReport, Report};
@@ -80,8 +81,8 @@ pub struct Reader {
 pub struct Format {
     /// 1, 2 or 3.
     pub version: u8,
-    /// `AMD64`, `AArch64`, `AArch64-BE` or `s390x`.
-    pub abi: &'static str,
+    /// The machine.
+    pub abi: Abi,
     /// Whether the starts of functions are relative to the field that contains them; always true in version 3.
     pub pc_relative: bool,
 }
@@ -90,10 +91,10 @@ pub struct Format {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Count {
-    /// `crash`, `hang`, `memory`, `writes`, `reject` or `accept`.
-    pub verdict: &'static str,
-    /// `conforming`, `out-of-scope` or `not-conforming`.
-    pub judgement: &'static str,
+    /// What the reader did.
+    pub verdict: Verdict,
+    /// Whether that conforms.
+    pub judgement: Judgement,
     /// The number of cases.
     pub cases: u64,
 }
@@ -104,24 +105,23 @@ pub struct Count {
 pub struct Case {
     /// The path of the file, relative to the folder.
     pub file: String,
-    /// `sound`, `malformed`, `defect` or `bomb`.
-    pub kind: &'static str,
+    /// The origin of the case.
+    pub kind: Kind,
     /// The rule that it breaks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<&'static str>,
     /// For a bomb: why it cannot be read, or what it promises.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'static str>,
-    /// The expected behaviour: `read`, `refuse`, or `survive` for either.
-    pub duty: &'static str,
+    /// The expected behaviour.
+    pub duty: Duty,
     /// The format of the section, if its header states one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section: Option<Format>,
-    /// `crash`, `hang`, `memory`, `writes`, `reject` or `accept`.
-    pub verdict: &'static str,
-    /// `conforming`, `out-of-scope` (it refuses sound sections of this kind as well) or
-    /// `not-conforming`.
-    pub judgement: &'static str,
+    /// What the reader did.
+    pub verdict: Verdict,
+    /// Whether that conforms.
+    pub judgement: Judgement,
     /// The exit status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_status: Option<i32>,
@@ -193,8 +193,8 @@ fn counts(report: &ReaderReport) -> Vec<Count> {
     let judgements = [Judgement::Conforming, Judgement::OutOfScope, Judgement::NotConforming];
     let all = Verdict::ALL.into_iter().flat_map(|verdict| judgements.map(|j| (verdict, j)));
     let counts = all.map(|(verdict, of)| Count {
-        verdict: verdict.name(),
-        judgement: judgement(of),
+        verdict,
+        judgement: of,
         cases: report.count(|case| (case.verdict, case.judgement) == (verdict, of)),
     });
     counts.filter(|count| count.cases > 0).collect()
@@ -203,22 +203,13 @@ fn counts(report: &ReaderReport) -> Vec<Count> {
 fn case_of(outcome: &Outcome) -> Case {
     Case {
         file: outcome.case.clone(),
-        kind: match outcome.kind {
-            Kind::Sound => "sound",
-            Kind::Malformed => "malformed",
-            Kind::Defect => "defect",
-            Kind::Bomb => "bomb",
-        },
+        kind: outcome.kind,
         rule: outcome.rule.map(|rule| rule.name),
         reason: outcome.reason,
-        duty: match outcome.duty {
-            Duty::Read => "read",
-            Duty::Refuse => "refuse",
-            Duty::Survive => "survive",
-        },
+        duty: outcome.duty,
         section: outcome.format.map(format),
-        verdict: outcome.verdict.name(),
-        judgement: judgement(outcome.judgement),
+        verdict: outcome.verdict,
+        judgement: outcome.judgement,
         exit_status: match outcome.end {
             End::Status(status) => Some(status),
             End::Signal(_) | End::TimedOut | End::Printed | End::Wrote => None,
@@ -235,17 +226,5 @@ fn case_of(outcome: &Outcome) -> Case {
 }
 
 fn format(format: case::Format) -> Format {
-    Format {
-        version: format.version.number(),
-        abi: format.abi.name(),
-        pc_relative: format.pc_relative,
-    }
-}
-
-const fn judgement(judgement: Judgement) -> &'static str {
-    match judgement {
-        Judgement::Conforming => "conforming",
-        Judgement::OutOfScope => "out-of-scope",
-        Judgement::NotConforming => "not-conforming",
-    }
+    Format { version: format.version.number(), abi: format.abi, pc_relative: format.pc_relative }
 }

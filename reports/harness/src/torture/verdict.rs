@@ -1,12 +1,15 @@
 //! Verdicts: what a reader did with a case, derived from how it ended, and whether a conforming reader does that.
 
 use nix::sys::signal::Signal;
+use serde::Serialize;
 
 use super::case::Duty;
 use crate::limited::{End, Ran};
 
 /// What a reader did with a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// It was ended by a signal, a sanitizer, or a panic.
     Crash,
@@ -49,7 +52,9 @@ impl Verdict {
 }
 
 /// Whether a conforming reader behaves like this.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Judgement {
     /// A conforming reader may behave like this.
     Conforming,

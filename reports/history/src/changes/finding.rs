@@ -80,12 +80,36 @@ pub struct Place {
     pub functions: u64,
 }
 
+/// Which of two scans has a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RowScan {
+    /// Both scans, with equal values.
+    Both,
+    /// Only the old one.
+    Old,
+    /// Only the new one.
+    New,
+}
+
+impl RowScan {
+    /// The mark in a merged table.
+    pub(super) const fn mark(self) -> char {
+        match self {
+            RowScan::Both => ' ',
+            RowScan::Old => '<',
+            RowScan::New => '>',
+        }
+    }
+}
+
 /// A row of the tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableLine {
-    /// Which scan contains the row: `both`, `old` or `new`.
-    pub scan: &'static str,
+    /// Which scan contains the row.
+    pub scan: RowScan,
     /// Which table contains it.
     pub side: Side,
     /// The offset in bytes of the first PC from the start of the function, as `0x...`; the PC itself if the start is

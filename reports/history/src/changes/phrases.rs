@@ -400,8 +400,10 @@ pub(super) fn table(finding: &FindingChange) -> Vec<String> {
         std::iter::once(title).chain(finding.table.iter().map(cells)).collect();
     let width = |column: usize| column_width(rows.iter().filter_map(|row| row.get(column)));
     let [a, b, c, d] = [0, 1, 2, 3].map(width);
-    let marks = std::iter::once("  ".to_owned())
-        .chain(finding.table.iter().map(|line| marks(line, changed)));
+    let marks = std::iter::once("  ".to_owned()).chain(finding.table.iter().map(|line| {
+        let scan = if changed { line.scan.mark() } else { ' ' };
+        format!("{scan}{}", line.side.mark())
+    }));
     let mut lines: Vec<String> = rows
         .iter()
         .zip(marks)
@@ -413,18 +415,4 @@ pub(super) fn table(finding: &FindingChange) -> Vec<String> {
         title.push_str(&format!("  ({})", legend(finding)));
     }
     lines
-}
-
-fn marks(line: &TableLine, changed: bool) -> String {
-    let scan = match line.scan {
-        "old" if changed => '<',
-        "new" if changed => '>',
-        _ => ' ',
-    };
-    let side = match line.side {
-        Side::Both => ' ',
-        Side::Sframe | Side::First => '-',
-        Side::Cfi | Side::Second => '+',
-    };
-    format!("{scan}{side}")
 }

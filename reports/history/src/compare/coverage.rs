@@ -17,8 +17,14 @@ const MAX_FUNCTIONS: usize = 16;
 pub(super) fn compare(old: &File, new: &File, strings: &Strings) -> Option<CoverageChange> {
     match (old.status, new.status) {
         (Status::Checked, Status::Checked) => {}
-        (Status::Checked, Status::NoSection) => return section(old, new, false),
-        (Status::NoSection, Status::Checked) => return section(new, old, true),
+        (Status::Checked, Status::NoSection) => {
+            let (old, new) = with_and_without(old, new)?;
+            return Some(section_change(CoverageVerdict::Lost, old, new));
+        }
+        (Status::NoSection, Status::Checked) => {
+            let (new, old) = with_and_without(new, old)?;
+            return Some(section_change(CoverageVerdict::Gained, old, new));
+        }
         // For a file without a section, coverage states what a section could describe.
         _ => return None,
     }
@@ -39,9 +45,9 @@ pub(super) fn compare(old: &File, new: &File, strings: &Strings) -> Option<Cover
     })
 }
 
-/// The change of a file that has a section in only one scan. If the other scan has no coverage, the same functions are
-/// assumed.
-fn section(with: &File, without: &File, gained: bool) -> Option<CoverageChange> {
+/// How much is described of a file that has a section in one scan and none in the other. If the other scan has no
+/// coverage, the same functions are assumed.
+fn with_and_without(with: &File, without: &File) -> Option<(Described, Described)> {
     let with = described(with)?;
     let known = described(without).map(|described| described.undescribed);
     let all = with.functions.saturating_add(with.undescribed);
@@ -51,11 +57,15 @@ fn section(with: &File, without: &File, gained: bool) -> Option<CoverageChange> 
         code_bytes: without.code_bytes,
         described_bytes: 0,
     };
-    let (verdict, old, new) = match gained {
-        true => (CoverageVerdict::Gained, without, with),
-        false => (CoverageVerdict::Lost, with, without),
-    };
-    Some(CoverageChange { verdict, old, new, causes: Vec::new(), functions: Vec::new() })
+    Some((with, without))
+}
+
+const fn section_change(
+    verdict: CoverageVerdict,
+    old: Described,
+    new: Described,
+) -> CoverageChange {
+    CoverageChange { verdict, old, new, causes: Vec::new(), functions: Vec::new() }
 }
 
 /// How much of a file is described, if that is known.
@@ -108,7 +118,7 @@ fn functions(old: &Covered, new: &Covered, strings: &Strings) -> Vec<Undescribed
         if let ([cause], [other]) = (causes.as_slice(), others.as_slice())
             && cause != other
         {
-            found.push(function(*name, Some(*cause), Some(*other), true, strings));
+            found.push(function(*name, Some(*cause), Some(*other), strings));
         }
         false
     });
@@ -116,13 +126,15 @@ fn functions(old: &Covered, new: &Covered, strings: &Strings) -> Vec<Undescribed
     for (name, causes) in was.causes {
         let Some(cause) = causes.first() else { continue };
         if whole_new || lost(&lost_old, cause) > lost(&lost_new, cause) {
-            found.push(function(name, Some(*cause), None, whole_new, strings));
+            let function = function(name, Some(*cause), None, strings);
+            found.push(UndescribedFunction { known: whole_new, ..function });
         }
     }
     for (name, causes) in is.causes {
         let Some(cause) = causes.first() else { continue };
         if whole_old || lost(&lost_new, cause) > lost(&lost_old, cause) {
-            found.push(function(name, None, Some(*cause), whole_old, strings));
+            let function = function(name, None, Some(*cause), strings);
+            found.push(UndescribedFunction { known: whole_old, ..function });
         }
     }
     found.sort_unstable();
@@ -180,11 +192,11 @@ fn forget_copies(old: &mut Named, new: &mut Named, strings: &Strings) {
     }
 }
 
+/// A function whose cause in each scan is known.
 fn function(
     name: Name,
     old: Option<Id>,
     new: Option<Id>,
-    known: bool,
     strings: &Strings,
 ) -> UndescribedFunction {
     let text = |id: Id| strings.text(id).to_owned();
@@ -193,6 +205,6 @@ fn function(
         symbol_hex: name.hex.map(text),
         old: old.map(text),
         new: new.map(text),
-        known,
+        known: true,
     }
 }

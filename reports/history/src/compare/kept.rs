@@ -9,8 +9,8 @@ use super::strings::{Id, Strings};
 use crate::shape;
 use sframe_record::numbers::without_numbers;
 use sframe_record::{
-    Coverage, CoveredFunctions, Difference, Finding, FunctionPlace, PrintedFrame, Record, Severity,
-    Side, Status, Text, UndecidedCause, UnwindTable,
+    Coverage, CoveredFunctions, Difference, Finding, FunctionPlace, Group, PrintedFrame, Record,
+    Severity, Side, Status, Text, UndecidedCause, UnwindTable,
 };
 
 /// The rule about call sites, which a scan examines only if that is requested.
@@ -255,10 +255,10 @@ impl Item {
         Item {
             rule: strings.id(&finding.rule),
             severity: finding.severity,
-            needs: match (finding.group.as_str(), finding.rule.as_str()) {
+            needs: match (finding.rule_group(), finding.rule.as_str()) {
                 (_, OF_CALL_SITES) => Needs::CallSites,
-                ("comparison" | "cfi", _) => Needs::Cfi,
-                ("code", _) => Needs::Code,
+                (Some(Group::Comparison | Group::Cfi), _) => Needs::Cfi,
+                (Some(Group::Code), _) => Needs::Code,
                 _ => Needs::Section,
             },
             message: strings.id(&finding.message),

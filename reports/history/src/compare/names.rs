@@ -112,7 +112,10 @@ fn plain(out: &mut String, name: &str, versions: Versions) {
             out.push('#');
             hash(rest)
         } else if first.is_ascii_digit() && !before.is_some_and(|c| c.is_ascii_digit()) {
-            let length = version(rest, after_so);
+            let length = match version(rest) {
+                0 if after_so => digits(rest),
+                length => length,
+            };
             if length > 0 {
                 replaced(out, rest.get(..length).unwrap_or(rest), versions);
             }
@@ -141,10 +144,13 @@ fn replaced(out: &mut String, version: &str, versions: Versions) {
     out.push('#');
 }
 
-/// The length in bytes of the version at the start of `text`, such as `1.2.3` or `1.2-3ubuntu4`, or after `.so.` also
-/// `1`; 0 if there is none.
-fn version(text: &str, after_so: bool) -> usize {
-    let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+/// The length in bytes of the number at the start of `text`.
+fn digits(text: &str) -> usize {
+    text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())
+}
+
+/// The length in bytes of the version at the start of `text`, such as `1.2.3` or `1.2-3ubuntu4`; 0 if there is none.
+fn version(text: &str) -> usize {
     let mut length = digits(text);
     let mut dots = 0;
     while let Some(more) = text.get(length..).and_then(|rest| rest.strip_prefix('.')) {
@@ -156,7 +162,7 @@ fn version(text: &str, after_so: bool) -> usize {
         dots += 1;
     }
     if dots == 0 {
-        return if after_so { length } else { 0 };
+        return 0;
     }
     // `1.2rc1`, and a distribution's `1.2-3ubuntu4~1`.
     let letters = |c: char| !c.is_ascii_alphanumeric();

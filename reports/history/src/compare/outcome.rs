@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::When;
 use super::coverage;
 use super::kept::{File, Item, Needs};
 use super::matching::{Listed, Matches, have_equal_content, match_items};
@@ -9,7 +10,7 @@ use super::strings::{Id, Strings};
 use super::tables;
 use crate::changes::{
     Became, Change, CountChange, CoverageVerdict, FileChange, FileName, FindingChange, Matched,
-    Place,
+    Place, RowScan,
 };
 use sframe_record::numbers::counted;
 use sframe_record::{Severity, Status, UndecidedCause};
@@ -20,6 +21,15 @@ pub(super) struct Context<'s> {
     pub(super) strings: &'s Strings,
     /// As far as known, only one of the scans looked for lints.
     pub(super) lints_in_one: bool,
+}
+
+/// Whether the other scan certainly did not have a file that is only in one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Absence {
+    /// It did not.
+    Certain,
+    /// It may have had it: it is incomplete, or has several files that this one could be.
+    Possible,
 }
 
 /// A rule's findings in one file and their changes.
@@ -70,24 +80,25 @@ pub(super) fn of_pair(old: &File, new: &File, how: Matched, context: Context<'_>
     finish(outcome)
 }
 
-/// The outcome for a file in only one scan; `known` states that the other scan certainly did not have it.
+/// The outcome for a file that is only in the scan `when`.
 pub(super) fn of_single(
-    old: Option<&File>,
-    new: Option<&File>,
-    known: bool,
+    file: &File,
+    when: When,
+    absence: Absence,
     context: Context<'_>,
 ) -> Outcome {
-    let mut outcome = Outcome { change: change(old, new, context.strings), rules: Vec::new() };
-    let file = old.or(new);
-    let is_file = file.is_some_and(|file| {
-        !matches!(file.status, Status::NotElf | Status::Special | Status::Archive)
-    });
-    outcome.change.became = match known {
-        _ if !is_file => None,
-        true if old.is_some() => Some(Became::Gone),
-        true => Some(Became::Came),
-        false => Some(Became::Unmatched),
+    let (old, new) = match when {
+        When::Old => (Some(file), None),
+        When::New => (None, Some(file)),
     };
+    let mut outcome = Outcome { change: change(old, new, context.strings), rules: Vec::new() };
+    let is_file = !matches!(file.status, Status::NotElf | Status::Special | Status::Archive);
+    outcome.change.became = is_file.then_some(match (absence, when) {
+        (Absence::Certain, When::Old) => Became::Gone,
+        (Absence::Certain, When::New) => Became::Came,
+        (Absence::Possible, _) => Became::Unmatched,
+    });
+    let known = absence == Absence::Certain;
     let sight = Sight { all: known, cfi: known, code: known, call_sites: known };
     let known = Known { old: sight, new: sight, why: Vec::new() };
     rules(&mut outcome, old, new, &known, context);
@@ -305,8 +316,8 @@ fn add_changes(
         new: new.map(|item| place(item, strings)),
         table: match (old, new) {
             (Some(old), Some(new)) => tables::both(old, new, strings),
-            (Some(old), None) => tables::one(old, "old", strings),
-            (None, Some(new)) => tables::one(new, "new", strings),
+            (Some(old), None) => tables::one(old, RowScan::Old, strings),
+            (None, Some(new)) => tables::one(new, RowScan::New, strings),
             (None, None) => Vec::new(),
         },
     };

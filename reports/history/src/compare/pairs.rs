@@ -7,6 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::When;
 use super::kept::{File, Name};
 use super::names::{self, Versions};
 use super::strings::Strings;
@@ -41,8 +42,8 @@ pub(super) fn pair<'f>(old: &'f [File], new: &'f [File], strings: &Strings) -> P
     for versions in [Versions::KeepMajor, Versions::LeaveOut] {
         pairing.by(Matched::Version, |file, _| Some(keys.without_versions(file, versions)));
     }
-    pairing.by(Matched::Root, |file, old| keys.below_root(file, old, None));
-    pairing.by(Matched::Root, |file, old| keys.below_root(file, old, Some(Versions::LeaveOut)));
+    pairing.by(Matched::Root, |file, when| keys.below_root(file, when, None));
+    pairing.by(Matched::Root, |file, when| keys.below_root(file, when, Some(Versions::LeaveOut)));
     pairing.by(Matched::Content, |file, _| file.content);
     pairing.by(Matched::Folder, |file, _| keys.file_name(file));
     Pairs { matched: pairing.pairs, old: pairing.old, new: pairing.new }
@@ -56,38 +57,39 @@ struct Pairing<'f> {
 }
 
 impl<'f> Pairing<'f> {
-    /// Pairs remaining files by a key; `key` is also passed whether the file is from the old scan.
-    fn by<K: Hash + Eq>(&mut self, how: Matched, key: impl Fn(&File, bool) -> Option<K>) {
+    /// Pairs remaining files by a key, which may depend on the scan that a file is from.
+    fn by<K: Hash + Eq>(&mut self, how: Matched, key: impl Fn(&File, When) -> Option<K>) {
         if self.old.is_empty() || self.new.is_empty() {
             return;
         }
         // Only digests of keys are kept of all files: keys may be long, and there may be millions.
-        let mut digests: Vec<(u64, bool, u32)> = Vec::new();
-        for (is_new, singles) in [(false, &self.old), (true, &self.new)] {
+        let mut digests: Vec<(u64, When, u32)> = Vec::new();
+        for (when, singles) in [(When::Old, &self.old), (When::New, &self.new)] {
             let places = 0_u32..;
             digests.extend(places.zip(singles).filter_map(|(place, single)| {
-                Some((digest(&key(single.file, !is_new)?), is_new, place))
+                Some((digest(&key(single.file, when)?), when, place))
             }));
         }
         digests.sort_unstable();
         let (mut paired_old, mut paired_new) =
             (vec![false; self.old.len()], vec![false; self.new.len()]);
         for alike in digests.chunk_by(|one, other| one.0 == other.0) {
-            let places = |new: bool| {
-                let of_side = alike.iter().filter(move |(_, is_new, _)| *is_new == new);
+            let places = |when: When| {
+                let of_side = alike.iter().filter(move |(_, of, _)| *of == when);
                 of_side.map(|(_, _, place)| *place as usize)
             };
-            if places(false).next().is_none() || places(true).next().is_none() {
+            if places(When::Old).next().is_none() || places(When::New).next().is_none() {
                 continue;
             }
             let mut buckets: HashMap<K, [Vec<usize>; 2]> = HashMap::new();
-            for (is_new, singles) in [(false, &self.old), (true, &self.new)] {
-                for place in places(is_new) {
+            for (when, singles) in [(When::Old, &self.old), (When::New, &self.new)] {
+                for place in places(when) {
                     let single = singles.get(place);
-                    let key = single.and_then(|single| key(single.file, !is_new));
-                    let bucket = key.map(|key| buckets.entry(key).or_default());
-                    let side = bucket.and_then(|bucket| bucket.get_mut(usize::from(is_new)));
-                    side.into_iter().for_each(|side| side.push(place));
+                    let key = single.and_then(|single| key(single.file, when));
+                    let Some([old, new]) = key.map(|key| buckets.entry(key).or_default()) else {
+                        continue;
+                    };
+                    if when == When::Old { old.push(place) } else { new.push(place) }
                 }
             }
             for [old, new] in buckets.into_values() {
@@ -231,13 +233,13 @@ impl Keys<'_> {
         format!("{container}\0{inside}\0{member}")
     }
 
-    fn below_root(&self, file: &File, old: bool, versions: Option<Versions>) -> Option<String> {
+    fn below_root(&self, file: &File, when: When, versions: Option<Versions>) -> Option<String> {
         let (old_root, new_root) = self.roots;
         if old_root == new_root {
             return None;
         }
         let path = self.strings.text(file.path.text);
-        let below = path.strip_prefix(if old { old_root } else { new_root })?;
+        let below = path.strip_prefix(if when == When::Old { old_root } else { new_root })?;
         let cut = |text: &str| match versions {
             Some(versions) => names::path(text, versions),
             None => text.to_owned(),

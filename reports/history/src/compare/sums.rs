@@ -6,7 +6,7 @@ use super::When;
 use super::coverage;
 use super::kept::File;
 use super::names::{self, Versions};
-use super::outcome::{Outcome, file_name};
+use super::outcome::{Absence, Context, Outcome, file_name};
 use super::strings::Strings;
 use crate::changes::{
     Became, Change, Changes, CoverageVerdict, Described, FORMAT, FileChange, Matched, MissingFiles,
@@ -27,6 +27,8 @@ const OTHER_RULES: &str = "other rules";
 /// Sums that grow as files are added.
 pub(super) struct Sums<'s> {
     strings: &'s Strings,
+    /// Only one of the scans looked for lints, as far as known.
+    lints_in_one: bool,
     summary: Summary,
     rules: BTreeMap<(Severity, String), RuleChange>,
     /// The files with changes; the worst of them, once there are too many.
@@ -116,10 +118,12 @@ impl Files {
 }
 
 impl<'s> Sums<'s> {
-    /// The sums of no files. `strings` has the texts of those that will be added.
-    pub(super) fn new(strings: &'s Strings) -> Sums<'s> {
+    /// The sums of no files. `context` has the texts of those that will be added.
+    pub(super) fn new(context: Context<'s>) -> Sums<'s> {
+        let Context { strings, lints_in_one } = context;
         Sums {
             strings,
+            lints_in_one,
             summary: Summary::default(),
             rules: BTreeMap::new(),
             files: Vec::new(),
@@ -139,16 +143,18 @@ impl<'s> Sums<'s> {
         self.summary.renamed += u64::from(how != Matched::Name);
         self.old_file(old, &outcome);
         self.coverage(old, new, &outcome.change);
-        self.share(old, When::Old, true);
-        self.share(new, When::New, true);
+        self.share(old, When::Old);
+        self.share(new, When::New);
         self.sections(old, new);
         self.producers(old, new);
         self.outcome(outcome);
     }
 
-    /// Adds a file that is only in the scan `when`; `known` states that the other scan certainly did not have it.
-    pub(super) fn single(&mut self, file: &File, when: When, known: bool, outcome: Outcome) {
-        self.share(file, when, known);
+    /// Adds a file that is only in the scan `when`.
+    pub(super) fn single(&mut self, file: &File, when: When, absence: Absence, outcome: Outcome) {
+        if let Some(package) = self.share(file, when) {
+            package.unknown |= absence == Absence::Possible;
+        }
         if when == When::Old {
             self.old_file(file, &outcome);
         }
@@ -171,12 +177,11 @@ impl<'s> Sums<'s> {
         }
     }
 
-    /// Adds a file to the share of its package.
-    fn share(&mut self, file: &File, when: When, known: bool) {
-        let Some(name) = package(file, self.strings) else { return };
-        let package = self.packages.entry(name).or_default();
+    /// Adds a file to the share of its package, which it returns.
+    fn share(&mut self, file: &File, when: When) -> Option<&mut Package> {
+        let package = self.packages.entry(package(file, self.strings)?).or_default();
         package.share(file, when);
-        package.unknown |= !known;
+        Some(package)
     }
 
     fn outcome(&mut self, outcome: Outcome) {
@@ -313,7 +318,7 @@ impl<'s> Sums<'s> {
     }
 
     /// All changes, worst first.
-    pub(super) fn finish(mut self, old: Scan, new: Scan, lints_in_one: bool) -> Changes {
+    pub(super) fn finish(mut self, old: Scan, new: Scan) -> Changes {
         self.keep_worst();
         let mut undecided = Vec::new();
         for (which, scan) in [("old", &old), ("new", &new)] {
@@ -335,7 +340,7 @@ impl<'s> Sums<'s> {
                 });
             }
         }
-        if lints_in_one {
+        if self.lints_in_one {
             undecided.push(
                 "only one of the scans has lints; the other may not have looked for them"
                     .to_owned(),

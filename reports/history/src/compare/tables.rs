@@ -4,14 +4,14 @@ use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
 use super::kept::{Item, Line};
 use super::strings::{Id, Strings};
-use crate::changes::TableLine;
+use crate::changes::{RowScan, TableLine};
 use sframe_record::{PrintedFrame, Side};
 
 /// The maximum number of rows that are kept; reports show 24.
 const MAX_LINES: usize = 64;
 
 /// The table of a finding in one scan.
-pub(super) fn one(item: &Item, scan: &'static str, strings: &Strings) -> Vec<TableLine> {
+pub(super) fn one(item: &Item, scan: RowScan, strings: &Strings) -> Vec<TableLine> {
     let lines = item.table.iter().take(MAX_LINES);
     lines.map(|line| table_line(line, item, scan, strings)).collect()
 }
@@ -27,12 +27,12 @@ pub(super) fn both(old: &Item, new: &Item, strings: &Strings) -> Vec<TableLine> 
         for change in operation.iter_changes(&was, &is) {
             let line = match (change.tag(), change.old_index(), change.new_index()) {
                 (ChangeTag::Delete, Some(place), _) => {
-                    old.table.get(place).map(|l| (l, old, "old"))
+                    old.table.get(place).map(|l| (l, old, RowScan::Old))
                 }
                 (ChangeTag::Insert, _, Some(place)) => {
-                    new.table.get(place).map(|l| (l, new, "new"))
+                    new.table.get(place).map(|l| (l, new, RowScan::New))
                 }
-                (_, _, Some(place)) => new.table.get(place).map(|l| (l, new, "both")),
+                (_, _, Some(place)) => new.table.get(place).map(|l| (l, new, RowScan::Both)),
                 _ => None,
             };
             lines.extend(line.map(|(line, item, scan)| table_line(line, item, scan, strings)));
@@ -41,7 +41,7 @@ pub(super) fn both(old: &Item, new: &Item, strings: &Strings) -> Vec<TableLine> 
     lines
 }
 
-fn table_line(line: &Line, item: &Item, scan: &'static str, strings: &Strings) -> TableLine {
+fn table_line(line: &Line, item: &Item, scan: RowScan, strings: &Strings) -> TableLine {
     let from_start = item.function.and_then(|start| line.start.checked_sub(start));
     TableLine {
         scan,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use sframe_record::{Severity, demangle};
+use sframe_record::{Severity, SymbolNames};
 
 use super::{Example, RootCause, RootCauses};
 use sframe_record::numbers::counted;
@@ -19,8 +19,8 @@ const DIM: Style = Style::new().dimmed();
 pub struct Options {
     /// The number of causes; the rest are counted.
     pub causes: usize,
-    /// Whether C++ and Rust functions have the names of their source.
-    pub demangle: bool,
+    /// Which names functions have.
+    pub names: SymbolNames,
 }
 
 /// Writes the first causes with an example each, and the number of the rest.
@@ -30,7 +30,7 @@ pub struct Options {
 pub fn write(out: &mut dyn Write, causes: &RootCauses, options: Options) -> io::Result<()> {
     let shown = options.causes;
     for cause in causes.causes.iter().take(shown) {
-        one(out, cause, options.demangle)?;
+        one(out, cause, options.names)?;
     }
     let rest = causes.causes.get(shown..).unwrap_or_default();
     if !rest.is_empty() {
@@ -42,7 +42,7 @@ pub fn write(out: &mut dyn Write, causes: &RootCauses, options: Options) -> io::
     Ok(())
 }
 
-fn one(out: &mut dyn Write, cause: &RootCause, demangled: bool) -> io::Result<()> {
+fn one(out: &mut dyn Write, cause: &RootCause, names: SymbolNames) -> io::Result<()> {
     let (rule, severity) = (printable(&cause.rule), cause.severity.name());
     let style = match cause.severity {
         Severity::Error => ERROR,
@@ -79,17 +79,16 @@ fn one(out: &mut dyn Write, cause: &RootCause, demangled: bool) -> io::Result<()
         writeln!(out, "  made by {}", printable(cause.producers.join(", ")))?;
     }
     match cause.examples.first() {
-        Some(example) => writeln!(out, "  {DIM}{}{DIM:#}", place(example, demangled)),
+        Some(example) => writeln!(out, "  {DIM}{}{DIM:#}", place(example, names)),
         None => Ok(()),
     }
 }
 
 /// `libfoo.so: f at 0x401000: CFA is rsp+8, CFI says rsp+16`.
-fn place(example: &Example, demangled: bool) -> String {
+fn place(example: &Example, names: SymbolNames) -> String {
     let mut text = printable(example.file.to_string());
     if let Some(symbol) = &example.symbol {
-        let symbol = if demangled { demangle(symbol) } else { printable(symbol) };
-        text.push_str(&format!(": {symbol}"));
+        text.push_str(&format!(": {}", names.printed(symbol)));
     }
     if let Some(address) = &example.address {
         text.push_str(&format!(" at {}", printable(address)));

@@ -20,7 +20,7 @@ pub struct Root(Option<Folder>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Folder {
     path: PathBuf,
-    /// The same folder without links, if it exists.
+    /// The path of the folder without links, if it exists.
     real: Option<PathBuf>,
     working: PathBuf,
 }

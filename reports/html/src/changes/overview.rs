@@ -4,6 +4,7 @@ use askama::Template;
 use sframe_history::changes::{Became, Changes, Described, FileChange, SeverityCounts, phrases};
 use sframe_record::numbers::{counted, grouped, percent};
 
+use crate::mood::Mood;
 use crate::page::safe;
 
 /// The maximum number of rows of a table.
@@ -14,8 +15,7 @@ const MOST: usize = 200;
 #[template(path = "changes.html")]
 pub(super) struct Overview {
     verdict: String,
-    /// `error`, `undecided` or `clean`.
-    mood: &'static str,
+    mood: Mood,
     old: String,
     new: String,
     tiles: Vec<Tile>,
@@ -32,7 +32,7 @@ struct Tile {
     value: String,
     note: String,
     link: &'static str,
-    mood: &'static str,
+    mood: Mood,
 }
 
 /// A table of changes.
@@ -91,9 +91,9 @@ impl Overview {
         Overview {
             verdict: safe(&sentence(phrases::verdict(changes))),
             mood: match (changes.worse, changes.undecided.is_empty()) {
-                (true, _) => "error",
-                (false, false) => "undecided",
-                (false, true) => "clean",
+                (true, _) => Mood::Error,
+                (false, false) => Mood::Undecided,
+                (false, true) => Mood::Clean,
             },
             old: safe(&phrases::scan(&changes.old)),
             new: safe(&phrases::scan(&changes.new)),
@@ -116,14 +116,14 @@ fn tiles(changes: &Changes) -> Vec<Tile> {
     let summary = &changes.summary;
     let counts = |label, counts: &SeverityCounts, mood, link| {
         let number = counts.all();
-        let (mood, link) = if number > 0 { (mood, link) } else { ("", "") };
+        let (mood, link) = if number > 0 { (mood, link) } else { (Mood::Plain, "") };
         Tile { label, value: grouped(number), note: phrases::severities(counts), link, mood }
     };
-    let mood = if summary.new.errors > 0 { "error" } else { "warning" };
+    let mood = if summary.new.errors > 0 { Mood::Error } else { Mood::Warning };
     let mut tiles = vec![
         counts("New findings", &summary.new, mood, "#findings?change=new"),
-        counts("Fixed findings", &summary.fixed, "clean", "#findings?change=fixed"),
-        counts("Changed findings", &summary.changed, "", "#findings?change=changed"),
+        counts("Fixed findings", &summary.fixed, Mood::Clean, "#findings?change=fixed"),
+        counts("Changed findings", &summary.changed, Mood::Plain, "#findings?change=changed"),
     ];
     let files = [
         (summary.renamed, "under another name"),
@@ -140,7 +140,7 @@ fn tiles(changes: &Changes) -> Vec<Tile> {
         value: grouped(summary.matched),
         note: note.collect::<Vec<_>>().join(", "),
         link: "#files",
-        mood: "",
+        mood: Mood::Plain,
     });
     let (old, new) = (&summary.described_old, &summary.described_new);
     if old.code_bytes > 0 || new.code_bytes > 0 {
@@ -152,7 +152,7 @@ fn tiles(changes: &Changes) -> Vec<Tile> {
             phrases::described(old)
         );
         let label = "Code with entries";
-        tiles.push(Tile { label, value: share(new), note, link: "", mood: "" });
+        tiles.push(Tile { label, value: share(new), note, link: "", mood: Mood::Plain });
     }
     if summary.coverage_lost > 0 {
         let note = match summary.coverage_gained {
@@ -160,7 +160,7 @@ fn tiles(changes: &Changes) -> Vec<Tile> {
             files => format!("{} gained entries", counted(files, "file")),
         };
         let (value, link) = (grouped(summary.coverage_lost), "#files?with=coverage");
-        tiles.push(Tile { label: "Files that lost entries", value, note, link, mood: "error" });
+        tiles.push(Tile { label: "Files that lost entries", value, note, link, mood: Mood::Error });
     }
     tiles
 }

@@ -1,7 +1,7 @@
 //! Files and findings of a comparison as the page lists them. Strings are positions in the page's table.
 
 use serde::Serialize;
-use sframe_history::changes::{Change, FileChange, FindingChange, TableLine, phrases};
+use sframe_history::changes::{Change, FileChange, FindingChange, RowScan, TableLine, phrases};
 use sframe_record::Side;
 
 use crate::strings::Strings;
@@ -111,9 +111,9 @@ pub(super) fn finding(strings: &mut Strings, file: usize, finding: &FindingChang
 
 fn row(strings: &mut Strings, line: &TableLine) -> Row {
     let scan = match line.scan {
-        "old" => 1,
-        "new" => 2,
-        _ => 0,
+        RowScan::Both => 0,
+        RowScan::Old => 1,
+        RowScan::New => 2,
     };
     let side = match line.side {
         Side::Both => 0,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
 use sframe_validator::unwind::Frame;
 
 use crate::statement::Witness;
@@ -57,6 +58,26 @@ pub struct Fields {
     pub fp: bool,
     /// Whether there is a caller.
     pub outermost: bool,
+}
+
+/// The names of the fields.
+impl Serialize for Fields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.names())
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Fields {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Fields".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let all = Fields { cfa: true, ra: true, fp: true, outermost: true };
+        let names: Vec<&str> = all.names().collect();
+        schemars::json_schema!({"type": "array", "items": {"type": "string", "enum": names}})
+    }
 }
 
 impl Fields {

@@ -47,7 +47,7 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     };
     limit_memory(&mut options, &args.resources);
     let unusable = debug_packages(&args.what, &mut options);
-    options.debuginfod = debuginfod(args.what.debuginfod)?;
+    options.debuginfod = args.what.debuginfod.then(debuginfod).transpose()?;
     let inputs = unusable.into_iter().chain(selection(&args.inputs)?);
     let outputs = Outputs {
         output: &args.output,
@@ -77,10 +77,10 @@ pub(super) fn report<T: Send + 'static>(
     let display = shown.then(Terminal::default);
     let (mut renderer, files) = outputs.renderer(display.as_ref())?;
     let summary = match display {
-        None => scan(&mut inputs, &mut WithProgress::new(renderer.as_mut(), false))?,
+        None => scan(&mut inputs, &mut WithProgress::new(renderer.as_mut()))?,
         Some(display) => {
             let (mut inputs, tally) = ahead(inputs, size)?;
-            let mut sink = WithProgress::new(renderer.as_mut(), true).on(display, tally);
+            let mut sink = WithProgress::new(renderer.as_mut()).on(display, tally);
             let summary = scan(&mut inputs, &mut sink)?;
             sink.finish();
             summary
@@ -198,13 +198,12 @@ pub(super) fn selection(inputs: &InputArgs) -> io::Result<Selection> {
     Ok(if inputs.follow_links { selection.following_links() } else { selection })
 }
 
-/// What asks servers for debug files, if that is wanted.
+/// What asks servers for debug files.
 ///
 /// # Errors
 /// Returns an error if the environment names no servers, or if this program cannot ask any.
-pub(super) fn debuginfod(is_wanted: bool) -> io::Result<Option<Arc<Debuginfod>>> {
-    let servers = is_wanted.then(Debuginfod::from_environment).transpose();
-    servers.map(|servers| servers.map(Arc::new)).map_err(io::Error::other)
+pub(super) fn debuginfod() -> io::Result<Arc<Debuginfod>> {
+    Debuginfod::from_environment().map(Arc::new).map_err(io::Error::other)
 }
 
 /// Reads the packages of debug files. Returns the unusable ones as unreadable inputs.

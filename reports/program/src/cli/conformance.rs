@@ -49,7 +49,7 @@ pub(super) fn run(args: &ConformanceArgs) -> io::Result<Exit> {
         }
     };
     match args.format {
-        DocumentFormat::Text => text(&mut styled_stdout(), &outcomes, args.all)?,
+        DocumentFormat::Text => text(&mut styled_stdout(), &outcomes, args)?,
         DocumentFormat::Json => json::write(&mut stdout(), &outcomes)?,
     }
     let has = |verdict| outcomes.iter().any(|outcome| outcome.verdict == verdict);
@@ -99,7 +99,7 @@ fn chosen(args: &ConformanceArgs) -> Result<Vec<Vector>, LoadError> {
 type Counts = [u64; 4];
 
 /// A line for each clause, with what is wrong below it: each cause once, or each vector.
-fn text(out: &mut dyn Write, outcomes: &[Outcome], lists_all: bool) -> io::Result<()> {
+fn text(out: &mut dyn Write, outcomes: &[Outcome], args: &ConformanceArgs) -> io::Result<()> {
     let mut clauses: BTreeMap<&str, Counts> = BTreeMap::new();
     let mut all = Counts::default();
     for outcome in outcomes {
@@ -116,7 +116,7 @@ fn text(out: &mut dyn Write, outcomes: &[Outcome], lists_all: bool) -> io::Resul
     let causes = causes(outcomes);
     for (name, counts) in clauses {
         score(out, name, counts)?;
-        if lists_all {
+        if args.all {
             let failed = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Fail);
             let failed = failed.filter(|outcome| clause(outcome) == name);
             failed.into_iter().try_for_each(|outcome| wrong(out, outcome, 0))?;
@@ -140,7 +140,7 @@ fn text(out: &mut dyn Write, outcomes: &[Outcome], lists_all: bool) -> io::Resul
             "given up: the reader did not answer in time for {PATIENCE} vectors in a row; --only tests others, --timeout SECONDS waits longer"
         )?;
     }
-    if !lists_all && causes.values().flatten().any(|cause| cause.vectors > 1) {
+    if !args.all && causes.values().flatten().any(|cause| cause.vectors > 1) {
         writeln!(out, "--all lists every vector with a wrong answer")?;
     }
     out.flush()

@@ -13,7 +13,7 @@ use sframe_scan::CheckOptions;
 pub(super) fn run(args: &LookupArgs) -> io::Result<Exit> {
     let options = CheckOptions {
         debug_dirs: args.debug_dir.clone(),
-        debuginfod: debuginfod(args.debuginfod)?,
+        debuginfod: args.debuginfod.then(debuginfod).transpose()?,
         no_red_zone: args.no_red_zone,
         ..CheckOptions::default()
     };

@@ -15,6 +15,7 @@ use super::args::{Format, OutputArgs};
 use super::output_file::{Content, OutputFile, OutputFiles};
 use super::policy::{new_baseline, policy_files, root};
 use super::{pager, stdout, styled_stdout, terminal_width};
+use sframe_record::SymbolNames;
 use sframe_render::report::{
     BaselineWriter, Display as Terminal, Github, Grouped, Html, JsonDocument, JsonLines, Junit,
     Markdown, Renderer, Sarif, Several, Statistics, Text, TextOptions,
@@ -141,10 +142,10 @@ fn of_format(
     let out = BufWriter::with_capacity(1 << 16, out);
     let pages = || output.pages.clone();
     let &OutputArgs { verbose, by_file, coverage, quiet, statistics, .. } = output;
-    let demangle = match output.demangle {
-        When::Auto => width.is_some(),
-        When::Always => true,
-        When::Never => false,
+    let names = match output.demangle {
+        When::Auto if width.is_none() => SymbolNames::Mangled,
+        When::Auto | When::Always => SymbolNames::Demangled,
+        When::Never => SymbolNames::Mangled,
     };
     Ok(match format {
         Format::Text => {
@@ -155,7 +156,7 @@ fn of_format(
                 summary: !quiet,
                 findings,
                 known,
-                demangle,
+                names,
                 width,
             };
             match (statistics && findings, by_file || verbose || all) {
@@ -171,7 +172,10 @@ fn of_format(
             report.set_pages(pages());
             Box::new(Html::new(out, report))
         }
-        Format::Sarif => Box::new(Sarif::new(out, output.sarif_suppressed, root.clone(), pages())),
+        Format::Sarif => {
+            let sarif = Sarif::new(out, root.clone(), pages());
+            Box::new(if output.sarif_suppressed { sarif.with_suppressed() } else { sarif })
+        }
         Format::Junit => Box::new(Junit::new(out)),
         Format::Github => Box::new(Github::new(out)),
         Format::Markdown => Box::new(Markdown::new(out, pages())),

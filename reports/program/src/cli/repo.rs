@@ -36,7 +36,7 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
         stop: Some(interrupted.clone()),
         ..shown_options(&args.what, &policy, &args.gates, &args.output)?
     };
-    options.debuginfod = debuginfod(args.what.debuginfod)?;
+    options.debuginfod = args.what.debuginfod.then(debuginfod).transpose()?;
     limit_memory(&mut options, &args.resources);
     let unusable =
         debug_packages(&args.what, &mut options).into_iter().filter_map(|input| match input {

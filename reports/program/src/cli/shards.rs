@@ -70,7 +70,11 @@ fn plan(args: &PlanArgs) -> io::Result<Exit> {
     let manifest = stored::plan(planning, found, None)?;
     let (file, mut out) = outputs.create(&args.output, Content::Report)?;
     let is_compressed = args.output.extension().is_some_and(|extension| extension == "zst");
-    manifest.write(&mut out, is_compressed).and_then(|()| out.flush()).map_err(|error| {
+    let written = match is_compressed {
+        true => manifest.write_compressed(&mut out),
+        false => manifest.write(&mut out),
+    };
+    written.and_then(|()| out.flush()).map_err(|error| {
         io::Error::other(format!("{}: {}", printable_path(&args.output), plain_error(&error)))
     })?;
     drop(out);

@@ -10,7 +10,7 @@ use sframe_record::numbers::counted;
 use super::args::DocumentFormat;
 use super::args::size::SizeArgs;
 use super::{Exit, complain, stdout, styled_stdout};
-use sframe_render::size::{NotMeasured, Options, Sizes, json, measure, write_text};
+use sframe_render::size::{FoundBy, NotMeasured, Options, Sizes, json, measure, write_text};
 
 /// The number of sections that are listed without `--by-file`.
 const FEW: u64 = 3;
@@ -28,7 +28,8 @@ pub(super) fn run(args: &SizeArgs) -> io::Result<Exit> {
     let mut failed = None;
     for input in Selection::new(&args.paths, Vec::new()) {
         let is_named = args.paths.iter().any(|named| *named == *input.path());
-        measure(&input, is_named, &options, &mut |section| match section {
+        let found = if is_named { FoundBy::Name } else { FoundBy::Folder };
+        measure(&input, found, &options, &mut |section| match section {
             Ok(sizes) => {
                 total.add(&sizes);
                 if args.by_file || total.sections <= FEW {

@@ -13,6 +13,7 @@ use super::policy::policy;
 use super::shards::{check_item, complain_of, mention_tables, options};
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, gates, styled_stdout, terminal_width};
+use sframe_record::SymbolNames;
 use sframe_render::report::{Causes, Pace, TextOptions};
 use sframe_scan::stored::{self, Planning, Result, Scanner};
 use sframe_scan::{CheckOptions, Checker};
@@ -157,7 +158,8 @@ fn check_shards(
     let manifest = store.manifest();
     let bytes = |shard| manifest.bytes_of(shard);
     let all = (0..manifest.shards()).map(bytes).fold(0, u64::saturating_add);
-    let mut pace = Pace::new(all, !args.output.quiet && io::stderr().is_terminal());
+    let is_shown = !args.output.quiet && io::stderr().is_terminal();
+    let mut pace = if is_shown { Pace::shown(all) } else { Pace::hidden(all) };
     for shard in 0..manifest.shards() {
         let mut done = 0;
         stored::check_shard(store, shard, scanner, Some(stamps), &mut |item| {
@@ -189,7 +191,7 @@ fn print(store: &Store, args: &CheckArgs) -> Result<Exit> {
         coverage: true,
         summary: !args.output.quiet,
         known,
-        demangle: false,
+        names: SymbolNames::Mangled,
         findings: true,
         width: terminal_width(),
     };

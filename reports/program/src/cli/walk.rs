@@ -17,7 +17,7 @@ pub(super) fn run(args: &WalkArgs) -> io::Result<Exit> {
         exe: args.exe.clone(),
         sysroot: args.sysroot.clone(),
         debug_dirs: args.debug_dir.clone(),
-        debuginfod: debuginfod(args.debuginfod)?,
+        debuginfod: args.debuginfod.then(debuginfod).transpose()?,
     };
     let (input, walks) = match (&args.core, args.pid) {
         (Some(core), _) => (printable_path(core), walk_core(core, &places, args.thread, &rules)),

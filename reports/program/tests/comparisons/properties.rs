@@ -8,7 +8,7 @@ use crate::scans::{compare, findings, scan};
 use serde_json::{Value, json};
 use sframe_corpus::corpus;
 use sframe_corpus::time::processor_time;
-use sframe_history::changes::{Changes, CoverageVerdict};
+use sframe_history::changes::{Changes, CoverageVerdict, RowScan};
 use sframe_history::{Groups, report};
 
 /// Records of valid and broken files, archives and objects, with errors and warnings of all kinds. The lists of
@@ -222,15 +222,15 @@ fn a_different_row_of_a_table_is_a_change() {
         assert!(!changes.worse);
         // The merged table contains the new values.
         let table = &changes.files[0].findings[0].table;
-        let lines = |scan: &str| -> Vec<&str> {
+        let lines = |scan: RowScan| -> Vec<&str> {
             table
                 .iter()
                 .filter(|line| line.scan == scan)
                 .map(|line| line.frame.cfa.as_str())
                 .collect()
         };
-        assert_eq!(lines("new"), ["rsp+4711"]);
-        assert_eq!(lines("old").len(), 1);
+        assert_eq!(lines(RowScan::New), ["rsp+4711"]);
+        assert_eq!(lines(RowScan::Old).len(), 1);
     }
 }
 

@@ -199,7 +199,7 @@ fn a_function_that_is_no_longer_described_is_listed_with_the_cause() {
     assert!(changes.worse);
 }
 
-/// The same source assembled by two versions of GNU as, whose defects `corpus/differences/README.md` lists.
+/// One source assembled by two versions of GNU as, whose defects `corpus/differences/README.md` lists.
 #[test]
 fn another_assembler_fixes_its_known_defects() {
     let golden = corpus().join("golden");
@@ -232,7 +232,7 @@ fn another_assembler_describes_one_more_function() {
     assert_eq!(compare(&of("2.47.50"), &of("2.44")).summary.coverage_lost, 1);
 }
 
-/// The same programs with sections of version 2 and 3. Their sizes are those that readelf printed for `MANIFEST.tsv`.
+/// Equal programs with sections of version 2 and 3. Their sizes are those that readelf printed for `MANIFEST.tsv`.
 #[test]
 fn sections_of_another_version_are_reported_together() {
     let golden = corpus().join("golden");

@@ -7,6 +7,7 @@ use serde_json::Value;
 use sframe_corpus::{corpus, repository};
 use sframe_history::changes::{self, Changes, Options, write_json, write_markdown, write_text};
 use sframe_history::{Groups, groups, report};
+use sframe_record::SymbolNames;
 
 fn two_versions() -> (String, Changes) {
     let golden = corpus().join("golden");
@@ -99,7 +100,7 @@ fn control_characters_and_markup_in_names_are_escaped() {
     let text = without_colours(&written(|out| write_text(out, &changes, &Options::default())));
     let mut causes = Groups::default();
     report::read(line(1).as_bytes(), |record| causes.add(record)).expect("a report");
-    let options = groups::Options { causes: 9, demangle: true };
+    let options = groups::Options { causes: 9, names: SymbolNames::Demangled };
     let causes =
         without_colours(&written(|out| groups::write_text(out, &causes.finish(), options)));
     for text in [&markdown, &text, &causes] {

@@ -11,7 +11,7 @@ use sframe_corpus::corpus;
 use sframe_history::changes::{Changes, Options, write_markdown, write_text};
 use sframe_history::groups::{self, RootCauses};
 use sframe_history::{Groups, Record, report};
-use sframe_record::{UnwindTable, Wrong};
+use sframe_record::{SymbolNames, UnwindTable, Wrong};
 
 const INHERITS: &str = "wrong-cfi/pushes-without-directives/2.44.o";
 
@@ -81,7 +81,7 @@ fn root_causes_say_who_is_wrong() {
     assert_eq!((&*shape, &*address), ("CFA rsp+N, ORC rsp+N+8", "0x7"));
     assert!(text.contains("; SFrame is wrong: after 0x6 push"), "{text}");
     let mut written = Vec::new();
-    let options = groups::Options { causes: 9, demangle: true };
+    let options = groups::Options { causes: 9, names: SymbolNames::Demangled };
     groups::write_text(&mut written, &causes, options).expect("memory");
     assert!(String::from_utf8(written).expect("UTF-8").contains(&text));
 }

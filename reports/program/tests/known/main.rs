@@ -156,7 +156,7 @@ fn defects_of_sections_are_recognised_and_their_neighbours_are_not() {
     }));
 }
 
-/// The same file in a version of the format that no producer writes, for another machine.
+/// Changes the file to a version of the format that no producer writes, for another machine.
 fn other_format<'r>(record: &Record<'r>) -> Record<'r> {
     let mut record = record.clone();
     for section in &mut record.sections {

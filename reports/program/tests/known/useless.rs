@@ -165,7 +165,7 @@ fn the_first_snippet_passes_unless_the_section_is_useless() {
     assert!(sound >= 14, "{sound}");
 }
 
-/// The same snippet fails on a defect of the project's own: CFI that the code refutes.
+/// The snippet fails on a defect of the project's own: CFI that the code refutes.
 #[test]
 fn the_first_snippet_fails_on_a_defect_of_ones_own() {
     let arguments = snippets("README.md").swap_remove(0);
@@ -176,7 +176,7 @@ fn the_first_snippet_fails_on_a_defect_of_ones_own() {
     assert!(outcome.text.contains("owner: yours"), "{}", outcome.text);
 }
 
-/// The same snippet on the golden programs and libraries of each toolchain. Those of gold and lld have several inputs, whose
+/// Runs the snippet on the golden programs and libraries of each toolchain. Those of gold and lld have several inputs, whose
 /// sections are appended (`corpus/NOTES.md`): where the starts count from the section, no function starts where it says.
 #[test]
 fn the_first_snippet_on_golden_files() {

@@ -108,6 +108,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "options",
             "order",
             "held",
+            "not_comparable",
             "tables",
             "call_sites",
             "elf_file",

@@ -141,7 +141,7 @@ fn a_debug_file_is_found_by_its_link() {
     assert_eq!((status, names(&walks)[0].as_str()), (2, "?"));
 }
 
-/// The same rows and names as below the sysroot, from another folder, in which a core dump's file is found, and a process's.
+/// Rows and names are those below the sysroot, although they come from another folder, in which a core dump's file is found, and a process's.
 #[test]
 fn a_debug_file_is_found_below_a_given_folder() {
     let folder = folder!("walk-debug-dir");

@@ -4,21 +4,32 @@ use super::{Forecast, ForecastTotal, Predicted};
 use crate::numbers::{percent, size};
 use crate::text::printable;
 
+/// What a forecast is about, in words.
+#[derive(Clone, Copy)]
+struct Subject {
+    whole: &'static str,
+    whose: &'static str,
+    has: &'static str,
+}
+
+const FILE: Subject = Subject { whole: "the file", whose: "its", has: "the file has" };
+const FILES: Subject = Subject { whole: "the files", whose: "their", has: "these files have" };
+
 impl Forecast<'_> {
     /// `SFrame would add 10.8 MB, 8.4 % to the files, and describe 94.0 % of their code; as .eh_frame: 11.2 MB, 8.7 %, and
     /// 97.1 % (gnu-2.44)`, for the first encoding of which something is known, as far as it is known; `None` if nothing is.
     #[must_use]
     pub fn answer(&self) -> Option<String> {
-        self.sentence(self.elf_type.is_some())
+        self.sentence(if self.elf_type.is_some() { FILE } else { FILES })
     }
 
-    fn sentence(&self, is_file: bool) -> Option<String> {
-        let Some(section) = self.known().next() else { return self.lack(is_file) };
+    fn sentence(&self, of: Subject) -> Option<String> {
+        let Some(section) = self.known().next() else { return self.lack(of) };
         let Predicted { without, bytes, described_bytes, .. } = section;
         let file = self.sizes.file.saturating_sub(without.file);
         let code = self.sizes.code.saturating_sub(without.code);
         let frames = self.sizes.eh_frames().saturating_sub(without.eh_frames());
-        let (whole, whose) = if is_file { ("the file", "its") } else { ("the files", "their") };
+        let Subject { whole, whose, .. } = of;
         let described = percent(*described_bytes, code);
         let added = format!("{}, {} to {whole}", size(*bytes), percent(*bytes, file));
         let today = match frames {
@@ -39,11 +50,10 @@ impl Forecast<'_> {
     }
 
     /// Why files without CFI would have no section, and what can serve.
-    fn lack(&self, is_file: bool) -> Option<String> {
+    fn lack(&self, of: Subject) -> Option<String> {
         if self.without_cfi == 0 {
             return None;
         }
-        let whose = if is_file { "the file has" } else { "these files have" };
         // The code witness reads that of AMD64 and AArch64.
         let is_read = self.machine.as_deref() != Some("s390x");
         let from_code = is_read
@@ -51,7 +61,8 @@ impl Forecast<'_> {
         let by_orc =
             (self.sizes.orc > 0).then_some(", and `--against orc` compares it with the ORC tables");
         Some(format!(
-            "SFrame is made from CFI, and {whose} none{}{}",
+            "SFrame is made from CFI, and {} none{}{}",
+            of.has,
             from_code.unwrap_or_default(),
             by_orc.unwrap_or_default()
         ))
@@ -62,7 +73,7 @@ impl ForecastTotal<'_> {
     /// The answer for all files, as that of [`Forecast::answer`].
     #[must_use]
     pub fn answer(&self) -> Option<String> {
-        self.forecast.sentence(self.files == 1)
+        self.forecast.sentence(if self.files == 1 { FILE } else { FILES })
     }
 }
 

@@ -8,20 +8,29 @@ use crate::text::printable;
 /// One of the sizes with which sections are compared.
 type Measure = fn(&Sizes) -> u64;
 
+/// How many figures are shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// All.
+    Full,
+    /// Those that fit a screen, with at most so many causes of loss.
+    Screen { causes: usize },
+}
+
 impl Forecast<'_> {
     /// The figures, with a column for each encoding of which something is known.
     #[must_use]
     pub fn table(&self) -> Table {
-        self.figures(usize::MAX, true)
+        self.figures(Detail::Full)
     }
 
     /// The figures that fit a screen, with at most `causes` of loss.
     #[must_use]
     pub fn table_in_short(&self, causes: usize) -> Table {
-        self.figures(causes, false)
+        self.figures(Detail::Screen { causes })
     }
 
-    fn figures(&self, causes: usize, has_parts: bool) -> Table {
+    fn figures(&self, detail: Detail) -> Table {
         let sections = self.known().cloned().collect();
         let forecast = &Forecast {
             sections,
@@ -37,21 +46,23 @@ impl Forecast<'_> {
             columns: forecast.sections.iter().map(|of| printable(&*of.encoding)).collect(),
             lines: Vec::new(),
         };
-        table.sizes(forecast, has_parts);
-        if has_parts {
+        table.sizes(forecast, detail);
+        if detail == Detail::Full {
             table.parts(forecast);
         }
         table.described(forecast);
+        let causes = match detail {
+            Detail::Full => usize::MAX,
+            Detail::Screen { causes } => causes,
+        };
         table.losses(forecast, causes);
         let is_unknown = forecast.sections.iter().any(|of| of.unknown > 0);
         if is_unknown {
-            table.add(forecast, "files without a forecast", false, |of| grouped(of.unknown));
+            table.add(forecast, "files without a forecast", |of| grouped(of.unknown));
         }
         if forecast.without_cfi > 0 {
             let lacking = grouped(forecast.without_cfi);
-            table.add(forecast, "files without CFI, and so without a section", false, |_| {
-                lacking.clone()
-            });
+            table.add(forecast, "files without CFI, and so without a section", |_| lacking.clone());
         }
         table
     }
@@ -62,15 +73,25 @@ impl Table {
         &mut self,
         forecast: &Forecast<'_>,
         label: impl Into<String>,
-        is_part: bool,
         cell: impl Fn(&Predicted<'_>) -> String,
     ) {
         let cells = forecast.sections.iter().map(cell).collect();
-        self.lines.push(Line { label: label.into(), is_part, cells });
+        self.lines.push(Line { label: label.into(), is_part: false, cells });
     }
 
-    fn sizes(&mut self, forecast: &Forecast<'_>, has_parts: bool) {
-        self.add(forecast, "bytes", false, |of| grouped(of.bytes));
+    /// Adds a line about a part of what the line before is about.
+    fn add_part(
+        &mut self,
+        forecast: &Forecast<'_>,
+        label: impl Into<String>,
+        cell: impl Fn(&Predicted<'_>) -> String,
+    ) {
+        self.add(forecast, label, cell);
+        self.lines.last_mut().into_iter().for_each(|line| line.is_part = true);
+    }
+
+    fn sizes(&mut self, forecast: &Forecast<'_>, detail: Detail) {
+        self.add(forecast, "bytes", |of| grouped(of.bytes));
         // Some files have the sections of the last two, others do not: in sums, these are no measure.
         let is_file = forecast.elf_type.is_some();
         let wholes: [(Measure, &str, &str); 7] = [
@@ -83,7 +104,7 @@ impl Table {
             (|sizes| sizes.sframe, "the section that it has", ""),
         ];
         // On a screen, what the memory takes is left out: it is nearly the same as what is loaded.
-        let on_screen = |place: usize| has_parts || place != 3;
+        let on_screen = |place: usize| detail == Detail::Full || place != 3;
         let wholes = wholes.into_iter().enumerate().filter(|(place, _)| on_screen(*place));
         for (_, (measure, of_file, of_files)) in wholes {
             let what = if is_file { of_file } else { of_files };
@@ -103,16 +124,16 @@ impl Table {
         if whole == 0 || what.is_empty() {
             return;
         }
-        self.add(forecast, format!("of {what}, {}", grouped(whole)), true, |of| {
+        self.add_part(forecast, format!("of {what}, {}", grouped(whole)), |of| {
             percent(number(of), whole.saturating_sub(measure(&of.without)))
         });
     }
 
     fn described(&mut self, forecast: &Forecast<'_>) {
-        self.add(forecast, "bytes of code with entries", false, |of| grouped(of.described_bytes));
+        self.add(forecast, "bytes of code with entries", |of| grouped(of.described_bytes));
         self.shares(forecast, "all code", |sizes| sizes.code, |of| of.described_bytes);
-        self.add(forecast, "functions", false, |of| grouped(of.functions));
-        self.add(forecast, "rows", false, |of| grouped(of.rows));
+        self.add(forecast, "functions", |of| grouped(of.functions));
+        self.add(forecast, "rows", |of| grouped(of.rows));
     }
 
     fn parts(&mut self, forecast: &Forecast<'_>) {
@@ -120,13 +141,13 @@ impl Table {
         for (place, (name, _)) in named.into_iter().enumerate() {
             let bytes = |of: &Predicted<'_>| of.parts.named().get(place).map_or(0, |part| part.1);
             if forecast.sections.iter().any(|of| bytes(of) > 0) {
-                self.add(forecast, format!("in {name}"), true, |of| grouped(bytes(of)));
+                self.add_part(forecast, format!("in {name}"), |of| grouped(bytes(of)));
             }
         }
     }
 
     fn losses(&mut self, forecast: &Forecast<'_>, most: usize) {
-        self.add(forecast, "functions left out", false, |of| grouped(of.lost()));
+        self.add(forecast, "functions left out", |of| grouped(of.lost()));
         let mut causes: Vec<&str> = Vec::new();
         for loss in forecast.sections.iter().flat_map(|of| &of.losses) {
             if !causes.contains(&&*loss.cause) {
@@ -141,13 +162,13 @@ impl Table {
         let shown = if causes.len() > most { most.saturating_sub(1) } else { causes.len() };
         let (causes, others) = causes.split_at_checked(shown).unwrap_or_default();
         for cause in causes {
-            self.add(forecast, printable(*cause), true, |of| grouped(lost(of, cause)));
+            self.add_part(forecast, printable(*cause), |of| grouped(lost(of, cause)));
         }
         if !others.is_empty() && most > 0 {
             let sum = |of: &Predicted<'_>| {
                 others.iter().map(|cause| lost(of, cause)).fold(0, u64::saturating_add)
             };
-            self.add(forecast, format!("{} other causes", others.len()), true, |of| {
+            self.add_part(forecast, format!("{} other causes", others.len()), |of| {
                 grouped(sum(of))
             });
         }

@@ -57,7 +57,7 @@ impl<'c, 's> Changes<'c, 's> {
         } else if self.more == 0
             && let Some(function) = self.functions.last_mut()
         {
-            function.ranges.push((range.start, range.end, range.change));
+            function.ranges.push(range.into());
         }
     }
 
@@ -86,7 +86,7 @@ impl<'c, 's> Changes<'c, 's> {
             },
             first: first.map(|function| place(function, &self.names.0)),
             second: second.map(|function| place(function, &self.names.1)),
-            ranges: vec![(range.start, range.end, range.change)],
+            ranges: vec![range.into()],
             tables,
             code,
         }

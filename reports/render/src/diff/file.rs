@@ -7,13 +7,13 @@ use sframe_oracle::code::Program;
 use sframe_validator::Section;
 use sframe_validator::elf::{Elf, ElfKind, SframeSection, SymbolTable};
 
-use sframe_input::{FileBytes, SectionSource, archive, plain_error};
+use sframe_input::{FileBytes, SectionSource, archive};
 
-use super::RowsFrom;
+use super::{NotComparable, RowsFrom};
 
 /// The bytes of a regular file.
-pub(super) fn read(path: &Path) -> Result<FileBytes, String> {
-    FileBytes::open(path).map_err(|error| plain_error(&error))
+pub(super) fn read(path: &Path) -> Result<FileBytes, NotComparable> {
+    Ok(FileBytes::open(path)?)
 }
 
 /// Whether a file has rows of this kind.
@@ -34,13 +34,13 @@ pub(super) struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    pub(super) fn load(data: &'a [u8]) -> Result<File<'a>, String> {
+    pub(super) fn load(data: &'a [u8]) -> Result<File<'a>, NotComparable> {
         if archive::is_archive(data) {
-            return Err("an archive: take out the members to compare".to_owned());
+            return Err(NotComparable::Archive);
         }
-        let elf = Elf::parse(data).map_err(|error| error.to_string())?;
+        let elf = Elf::parse(data)?;
         let contents = elf.sframe_contents().collect();
-        let symbols = SymbolTable::load(&elf).map_err(|error| error.to_string())?;
+        let symbols = SymbolTable::load(&elf)?;
         Ok(File { elf, contents, symbols })
     }
 
@@ -50,23 +50,21 @@ impl<'a> File<'a> {
     }
 
     /// Its SFrame sections.
-    pub(super) fn sections(&self) -> Result<Vec<Section<'_>>, String> {
+    pub(super) fn sections(&self) -> Result<Vec<Section<'_>>, NotComparable> {
         if self.contents.is_empty() {
-            return Err("no SFrame section".to_owned());
+            return Err(NotComparable::NoSection);
         }
         let mut sections = Vec::new();
         for content in &self.contents {
-            let source = SectionSource::of(content).map_err(|error| error.to_string())?;
-            let name = source.name;
-            sections.push(source.section.map_err(|error| format!("{name}: {error}"))?);
+            let SectionSource { name, section, .. } = SectionSource::of(content)?;
+            sections.push(section.map_err(|error| NotComparable::Section { name, error })?);
         }
         Ok(sections)
     }
 
     /// Its machine code, divided with the help of its call frame information.
-    pub(super) fn program<'p>(&'p self, cfi: &'p [Cfi<'p>]) -> Result<Program<'p>, String> {
-        Program::of(&self.elf, &[], cfi)
-            .ok_or_else(|| "only machine code for AMD64 and AArch64 can be compared".to_owned())
+    pub(super) fn program<'p>(&'p self, cfi: &'p [Cfi<'p>]) -> Result<Program<'p>, NotComparable> {
+        Program::of(&self.elf, &[], cfi).ok_or(NotComparable::Machine)
     }
 
     /// Whether both files have code at the same places.
@@ -82,9 +80,9 @@ impl<'a> File<'a> {
 }
 
 /// The call frame information of a file, which must have some.
-pub(super) fn load_cfi<'s>(source: &'s CfiSource<'_, '_>) -> Result<Vec<Cfi<'s>>, String> {
-    let cfi = source.load_all().map_err(|error| error.to_string())?;
-    if has_functions(&cfi) { Ok(cfi) } else { Err("no call frame information".to_owned()) }
+pub(super) fn load_cfi<'s>(source: &'s CfiSource<'_, '_>) -> Result<Vec<Cfi<'s>>, NotComparable> {
+    let cfi = source.load_all()?;
+    if has_functions(&cfi) { Ok(cfi) } else { Err(NotComparable::NoCfi) }
 }
 
 fn has_functions(cfi: &[Cfi<'_>]) -> bool {

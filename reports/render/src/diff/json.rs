@@ -6,9 +6,11 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
 use serde::Serialize;
+use sframe_oracle::compare::Fields;
 use sframe_oracle::diff::{Change, Matching};
+use sframe_validator::Abi;
 
-use super::{Report, RowsFrom, SourceInShort, SourceKind};
+use super::{ChangedRange, Report, RowsFrom, SourceInShort, SourceKind};
 use sframe_record::TableLine;
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable;
@@ -26,10 +28,10 @@ pub struct Document {
     pub first: Side,
     /// The second file.
     pub second: Side,
-    /// Where the rows come from: `sframe`, `cfi` or `code`.
-    pub rows: &'static str,
-    /// How code was matched: `address` or `symbol`.
-    pub matching: &'static str,
+    /// Where the rows come from.
+    pub rows: RowsFrom,
+    /// How code was matched.
+    pub matching: Matching,
     /// The functions that differ: the first ones or, with `--all`, all of them.
     pub functions: Vec<Function>,
     /// The number of further functions that differ.
@@ -65,9 +67,9 @@ pub struct Side {
 pub struct Section {
     /// 1, 2 or 3.
     pub version: u8,
-    /// `AMD64`, `AArch64`, `AArch64-BE` or `s390x`.
+    /// The machine.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub abi: Option<&'static str>,
+    pub abi: Option<Abi>,
     /// The number of functions.
     pub functions: u64,
 }
@@ -134,10 +136,27 @@ pub struct Range {
     pub start: String,
     /// The first PC after the range, `0x...`.
     pub end: String,
-    /// `different`, `only-first`, `only-second` or `undecided`.
-    pub change: &'static str,
+    /// What differs.
+    pub change: RangeChange,
     /// The fields that differ.
-    pub fields: Vec<&'static str>,
+    pub fields: Fields,
+}
+
+/// What differs in a range of PCs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RangeChange {
+    /// The files describe it differently.
+    Different,
+    /// The files describe it in the same way, as far as the older version can express it.
+    Limited,
+    /// Only the first file describes it.
+    OnlyFirst,
+    /// Only the second file describes it.
+    OnlySecond,
+    /// One of the files cannot be read.
+    Undecided,
 }
 
 /// Bytes of code.
@@ -196,15 +215,8 @@ fn document(report: &Report) -> Document {
         tool: TOOL,
         first: side(&report.first),
         second: side(&report.second),
-        rows: match report.from {
-            RowsFrom::Sframe => "sframe",
-            RowsFrom::Cfi => "cfi",
-            RowsFrom::Code => "code",
-        },
-        matching: match report.matching {
-            Matching::Address => "address",
-            Matching::Symbol => "symbol",
-        },
+        rows: report.from,
+        matching: report.matching,
         functions: report.functions.iter().map(function).collect(),
         more_functions: report.more,
         bytes: Bytes {
@@ -236,7 +248,7 @@ fn side(side: &super::ComparedFile) -> Side {
     for SourceInShort { kind, abi, functions } in side.sources.iter().copied() {
         match kind {
             SourceKind::Sframe(version) => {
-                let (version, abi) = (version.number(), abi.map(|abi| abi.name()));
+                let version = version.number();
                 made.sections.push(Section { version, abi, functions });
             }
             SourceKind::Cfi(name) => made.cfi.push(CfiSection { name, functions }),
@@ -253,7 +265,7 @@ fn function(function: &super::FunctionChange) -> Function {
         name_hex: exact_name(&function.name),
         first: function.first.as_ref().map(place),
         second: function.second.as_ref().map(place),
-        ranges: function.ranges.iter().map(|(start, end, c)| range(*start, *end, *c)).collect(),
+        ranges: function.ranges.iter().map(range).collect(),
         table: lines.cloned().collect(),
     }
 }
@@ -267,13 +279,13 @@ fn place(place: &super::FunctionPlace) -> FunctionPlace {
     }
 }
 
-fn range(start: u64, end: u64, change: Change) -> Range {
-    let (change, fields) = match change {
-        Change::Different(fields) => ("different", fields.names().collect()),
-        Change::Limited(fields) => ("limited", fields.names().collect()),
-        Change::OnlyFirst => ("only-first", Vec::new()),
-        Change::OnlySecond => ("only-second", Vec::new()),
-        Change::Undecided => ("undecided", Vec::new()),
+fn range(range: &ChangedRange) -> Range {
+    let (change, fields) = match range.change {
+        Change::Different(fields) => (RangeChange::Different, fields),
+        Change::Limited(fields) => (RangeChange::Limited, fields),
+        Change::OnlyFirst => (RangeChange::OnlyFirst, Fields::default()),
+        Change::OnlySecond => (RangeChange::OnlySecond, Fields::default()),
+        Change::Undecided => (RangeChange::Undecided, Fields::default()),
     };
-    Range { start: format!("{start:#x}"), end: format!("{end:#x}"), change, fields }
+    Range { start: format!("{:#x}", range.start), end: format!("{:#x}", range.end), change, fields }
 }

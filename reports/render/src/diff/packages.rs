@@ -7,9 +7,10 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use sframe_input::package::{self, Content, Limits, Member, Unpacker};
-use sframe_input::{FileBytes, open_file, plain_error};
+use sframe_input::{FileBytes, open_file};
 
-use super::{DiffOptions, Error, Report, RowsFrom, diff_files, file};
+use super::error::kind;
+use super::{DiffOptions, Error, NotComparable, Report, RowsFrom, diff_files, file};
 
 /// The result of comparing two files or packages.
 #[derive(Clone, Debug)]
@@ -92,7 +93,7 @@ pub fn diff_inputs(
     };
     for (path, side) in [(first, &sides.0), (second, &sides.1)] {
         if let Side::File(data) = side {
-            data.intact().map_err(|error| failed(path, plain_error(&error)))?;
+            data.intact().map_err(|error| NotComparable::Read(error).of(path))?;
         }
     }
     Ok(comparison)
@@ -116,27 +117,18 @@ fn together(
     };
     let reports = pairs.map(report).collect::<Result<Vec<_>, _>>()?;
     if reports.is_empty() && only_first.is_empty() && only_second.is_empty() {
-        return Err(failed(first, format!("no file with {}", kind(options.from))));
+        return Err(NotComparable::NoFile(options.from).of(first));
     }
     Ok(Comparison { reports, from: options.from, only_first, only_second })
 }
 
-/// What the compared files have.
-const fn kind(from: Option<RowsFrom>) -> &'static str {
-    match from {
-        None | Some(RowsFrom::Sframe) => "an SFrame section",
-        Some(RowsFrom::Cfi) => "call frame information",
-        Some(RowsFrom::Code) => "machine code",
-    }
-}
-
 impl Side {
     fn open(path: &Path, from: RowsFrom) -> Result<Side, Error> {
-        let data = file::read(path).map_err(|why| failed(path, why))?;
+        let data = file::read(path).map_err(|why| why.of(path))?;
         if !package::is_package(&data) {
             return Ok(Side::File(data));
         }
-        files(path, from).map(Side::Package).map_err(|why| failed(path, why))
+        files(path, from).map(Side::Package).map_err(|why| why.of(path))
     }
 
     fn has_sframe(&self) -> bool {
@@ -148,7 +140,7 @@ impl Side {
 }
 
 /// Unpacks the files of a package that have rows of this kind.
-fn files(path: &Path, from: RowsFrom) -> Result<Files, String> {
+fn files(path: &Path, from: RowsFrom) -> Result<Files, NotComparable> {
     let limits = Limits::default();
     let (mut files, mut held, mut problem) = (Files::new(), 0_u64, None);
     let mut found = |member: Member<'_>| match member.content {
@@ -163,12 +155,12 @@ fn files(path: &Path, from: RowsFrom) -> Result<Files, String> {
         }
         _ => true,
     };
-    let file = open_file(path).map_err(|error| plain_error(&error))?;
-    let read = Unpacker::new(limits).visit(&file, &mut Found(&mut found));
-    read.map_err(|error| error.to_string())?;
+    let file = open_file(path)?;
+    let unpacked = Unpacker::new(limits).visit(&file, &mut Found(&mut found));
+    unpacked.map_err(|why| NotComparable::Unpack(why.to_string()))?;
     match problem {
-        Some(why) => Err(why),
-        None if held > limits.member_size => Err("its files are larger than 1 GiB".to_owned()),
+        Some(why) => Err(NotComparable::Unpack(why.to_string())),
+        None if held > limits.member_size => Err(NotComparable::TooLarge),
         None => Ok(files),
     }
 }
@@ -191,11 +183,9 @@ fn only<'f>(
     let mut all = files.iter();
     match (all.next(), all.next()) {
         (Some((path, data)), None) => Ok((inside(package, path), data)),
-        (None, _) => Err(failed(package, format!("no file with {}", kind(from)))),
+        (None, _) => Err(NotComparable::NoFile(from).of(package)),
         (Some(_), Some(_)) => {
-            let (count, kind) = (files.len(), kind(from));
-            let why = format!("{count} files with {kind}: compare it with a package");
-            Err(failed(package, why))
+            Err(NotComparable::SeveralFiles { count: files.len(), from }.of(package))
         }
     }
 }
@@ -208,8 +198,4 @@ fn inside(package: &Path, path: &[u8]) -> PathBuf {
         name.push(OsString::from_vec(path.to_vec()));
     }
     name.into()
-}
-
-fn failed(path: &Path, why: String) -> Error {
-    Error { path: path.to_owned(), why }
 }

@@ -6,7 +6,8 @@ use anstyle::Style;
 use sframe_oracle::diff::{Change, Matching};
 
 use super::{
-    ComparedFile, Comparison, FunctionChange, FunctionPlace, Report, RowsFrom, SourceKind,
+    ChangedRange, ComparedFile, Comparison, FunctionChange, FunctionPlace, Report, RowsFrom,
+    SourceKind,
 };
 use crate::function_name::source_name;
 use crate::report::text::evidence::{self, Titles};
@@ -99,14 +100,14 @@ impl<W: Write> Text<W> {
         };
         writeln!(self.out, "{BOLD}{name}{BOLD:#} {places}")?;
         let plus = if matching == Matching::Symbol { "+" } else { "" };
-        for (start, end, change) in &function.ranges {
+        for ChangedRange { start, end, change } in &function.ranges {
             let bytes = counted(end - start, "byte");
             let what = what(*change);
             writeln!(self.out, "  {plus}{start:#x}..{plus}{end:#x}: {what} ({bytes})")?;
         }
         if let Some(tables) = &function.tables {
             let titles = Titles { first: "A", second: "B" };
-            let start = function.ranges.first().map_or(0, |(start, ..)| *start);
+            let start = function.ranges.first().map_or(0, |range| range.start);
             let code = (start, function.code.as_slice());
             evidence::write(&mut self.out, (&tables.lines, tables.cut), code, titles, 4)?;
         }

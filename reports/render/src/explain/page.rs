@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use sframe_record::json::{FORMAT, TOOL, Tool};
-use sframe_record::{Owner, Severity, Weight};
+use sframe_record::{Group, Owner, Severity, Weight};
 
 use super::BOLD;
 use crate::report::wrap;
@@ -41,7 +41,7 @@ pub struct Page {
     pub severity: Option<Severity>,
     /// Of a rule: its group.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub group: Option<&'static str>,
+    pub group: Option<Group>,
     /// Of a known defect: who can mend it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Owner>,

@@ -6,6 +6,7 @@ use sframe_validator::rules::{Abis, Group, Rule, Severity, Versions};
 use sframe_validator::{Abi, Version};
 
 use super::BOLD;
+use super::error::NoSuchName;
 use super::page::{Kind, Page};
 use crate::near;
 use sframe_record::catalogue;
@@ -15,7 +16,7 @@ pub(super) fn page(rule: &'static Rule) -> Page {
     let about = format!("{}, {}", rule.severity, rule.group);
     let page = Page {
         severity: Some(rule.severity.into()),
-        group: Some(rule.group.name()),
+        group: Some(rule.group),
         ..Page::new(Kind::Rule, rule.name, about, sentence(rule.page.summary))
     };
     page.text("effect", "What goes wrong", sentence(rule.page.consequence))
@@ -159,13 +160,13 @@ fn abis(abis: Abis) -> String {
 /// The rule with this name.
 ///
 /// # Errors
-/// Returns a message with similar names if there is no such rule.
-pub fn find(name: &str) -> Result<&'static Rule, String> {
+/// Similar names, if there is no such rule.
+pub fn find(name: &str) -> Result<&'static Rule, NoSuchName> {
     if let Some(rule) = catalogue::find(name) {
         return Ok(rule);
     }
     let hint = near::hint(name, catalogue::all().map(|rule| rule.name));
-    Err(format!("there is no rule `{name}`; {hint}"))
+    Err(NoSuchName::Rule { name: name.to_owned(), hint })
 }
 
 #[cfg(test)]

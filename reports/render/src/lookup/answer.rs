@@ -10,14 +10,16 @@ use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Frame, Named, Register, Row};
 use sframe_validator::{Abi, Section};
 
-use super::{Answer, AnswerVerdict, FoundRow, HiddenEntry, Statement, WrongRegister};
+use super::{Answer, AnswerVerdict, FoundRow, HiddenEntry, Question, Statement, WrongRegister};
 use sframe_input::SectionSource;
 use sframe_record::json::exact_name;
 use sframe_record::{Address, CodeStatement, KnownRegister, PrintedFrame, Text, Why, Wrong};
 use sframe_scan::describe::Names;
 use sframe_scan::describe::RowReader;
 use sframe_scan::describe::{DebugSections, SourceLines};
-use sframe_scan::describe::{clause, instruction_at, instruction_to_blame, why};
+use sframe_scan::describe::{
+    clause_about_registers, clause_against, instruction_at, instruction_to_blame, why,
+};
 
 /// Makes answers from a file.
 pub(super) struct Reader<'r, 'a> {
@@ -95,9 +97,9 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// Asks for proofs, and for the recovery of some registers.
-    pub(super) const fn ask(&mut self, why: bool, registers: &'r [Register]) {
-        (self.why, self.registers) = (why, registers);
+    /// Asks for proofs, if the question does, and for the recovery of some registers.
+    pub(super) const fn ask(&mut self, question: &Question, registers: &'r [Register]) {
+        (self.why, self.registers) = (question.why, registers);
     }
 
     /// The answer about `place`; `range` is the result of looking it up.
@@ -133,7 +135,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             sframe.zip(abi).map(|(stated, abi)| self.sframe(abi, place, stated)).unzip();
         let (cfi, in_cfi) = cfi.zip(abi).map(|(stated, abi)| self.cfi(abi, place, stated)).unzip();
         let frames = (in_sframe.flatten(), in_cfi.flatten());
-        let by_code = abi.map(|abi| self.by_code(abi, place, in_code.is_some(), frames));
+        let by_code = abi.map(|abi| self.by_code(abi, place, in_code, frames));
         let ByCode { statement, undecided, wrong, wrong_registers, why } =
             by_code.unwrap_or_else(|| ByCode::undecided(Unproven::Machine));
         // Where there is no code, the verdict says so.
@@ -160,7 +162,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             cfi,
             cfi_unfound,
             verdict,
-            fields: fields.names().collect(),
+            fields,
         }
     }
 
@@ -174,16 +176,16 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// What the machine code says about a place, which of the frames of SFrame and CFI it proves wrong, and why it decides nothing about
-    /// one of them. `is_in_function` says whether a function is known there.
+    /// one of them. `range` is the function that is known there.
     fn by_code(
         &mut self,
         abi: Abi,
         place: CodeAddress,
-        is_in_function: bool,
+        range: Option<CodeRange>,
         (sframe, cfi): (Option<Frame>, Option<Frame>),
     ) -> ByCode {
         let Some(code) = self.code else { return ByCode::undecided(Unproven::Machine) };
-        if !is_in_function {
+        if range.is_none() {
             return ByCode::undecided(Unproven::NoFunction);
         }
         let function = function_as_described(code, self.elf, self.sections, self.tables, place);
@@ -213,7 +215,11 @@ impl<'r, 'a> Reader<'r, 'a> {
         let wrong_registers = wrong_registers(abi, &mut function, self.elf, self.tables, place);
         let why = self.why.then(|| {
             let asked = (place.address, self.registers);
-            let clause = clause(wrong, !wrong_registers.is_empty());
+            let clause = match wrong {
+                Some(wrong) => clause_against(wrong),
+                None if wrong_registers.is_empty() => None,
+                None => Some(clause_about_registers()),
+            };
             let names = &self.names;
             Why { clause, ..why(self.elf, abi, names, (code, &mut function), asked) }
         });

@@ -7,6 +7,7 @@ use sframe_validator::elf::{Elf, ElfKind, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
 
 use super::Outside;
+use super::error::{NotFound, PlaceError};
 use crate::function_name::source_name;
 use sframe_record::Address;
 use sframe_record::text::printable;
@@ -26,13 +27,13 @@ pub enum PlaceName {
 }
 
 impl FromStr for PlaceName {
-    type Err = String;
+    type Err = PlaceError;
 
     /// Parses a place.
     ///
     /// # Errors
-    /// The reason, for people.
-    fn from_str(text: &str) -> Result<PlaceName, String> {
+    /// Why it is not the name of a place.
+    fn from_str(text: &str) -> Result<PlaceName, PlaceError> {
         let is_number = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
         if is_number(text) {
             return hexadecimal(text).map(PlaceName::Address);
@@ -42,33 +43,33 @@ impl FromStr for PlaceName {
                 let name = name.to_owned();
                 Ok(PlaceName::Relative { offset: offset(&name, digits)?, name })
             }
-            _ if text.is_empty() => Err("write an address or a symbol".to_owned()),
+            _ if text.is_empty() => Err(PlaceError::Empty),
             _ => Ok(PlaceName::Relative { name: text.to_owned(), offset: 0 }),
         }
     }
 }
 
 /// Parses an offset from `name`: decimal, as gdb prints it, or hexadecimal after `0x`, as objdump does.
-fn offset(name: &str, digits: &str) -> Result<u64, String> {
+fn offset(name: &str, digits: &str) -> Result<u64, PlaceError> {
     if digits.starts_with("0x") {
         return hexadecimal(digits);
     }
     let is_unmarked = || u64::from_str_radix(digits, 16).is_ok();
-    digits.parse().map_err(|error: std::num::ParseIntError| match is_unmarked() {
-        true => format!("write {}+0x{digits}", printable(name.as_bytes())),
-        false => error.to_string(),
+    digits.parse().map_err(|error| match is_unmarked() {
+        true => PlaceError::UnmarkedOffset { name: name.to_owned(), digits: digits.to_owned() },
+        false => PlaceError::Number(error),
     })
 }
 
 /// Parses an address with `0x`. Digits without it are refused, because tools print hexadecimal addresses like that.
 ///
 /// # Errors
-/// The reason, for people.
-pub fn hexadecimal(text: &str) -> Result<u64, String> {
+/// Why it is not such a number.
+pub fn hexadecimal(text: &str) -> Result<u64, PlaceError> {
     match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).map_err(|error| error.to_string()),
-        None if u64::from_str_radix(text, 16).is_ok() => Err(format!("write 0x{text}")),
-        None => Err("not a hexadecimal number".to_owned()),
+        Some(digits) => Ok(u64::from_str_radix(digits, 16)?),
+        None if u64::from_str_radix(text, 16).is_ok() => Err(PlaceError::Unmarked(text.to_owned())),
+        None => Err(PlaceError::NotHexadecimal),
     }
 }
 
@@ -92,13 +93,13 @@ pub(super) struct Found {
     pub(super) outside: Option<Outside>,
 }
 
-/// The places in `elf` with these names, in their order, and why the others cannot be found, for people. Symbols are those
+/// The places in `elf` with these names, in their order, and why the others cannot be found. Symbols are those
 /// of `named_by`. If several symbols have a name, it selects all of them.
 pub(super) fn find(
     elf: &Elf<'_>,
     named_by: &Elf<'_>,
     names: &[PlaceName],
-) -> (Vec<Found>, Vec<String>) {
+) -> (Vec<Found>, Vec<NotFound>) {
     let symbols = SymbolTable::load(named_by).unwrap_or_default();
     let labels = SymbolTable::load_labels(named_by).unwrap_or_default();
     let (mut found, mut not_found) = (Vec::new(), Vec::new());
@@ -111,9 +112,8 @@ pub(super) fn find(
             PlaceName::Relative { name: wanted, offset } => {
                 let starts = named(elf, (&symbols, &labels), wanted);
                 if starts.is_empty() {
-                    let what = printable(wanted.as_bytes());
-                    not_found
-                        .push(format!("{name}: no function, section or label is named {what}"));
+                    let (place, name) = (name.to_string(), wanted.clone());
+                    not_found.push(NotFound::NoName { place, name });
                 }
                 found.extend(starts.into_iter().map(|(start, size)| {
                     let address = start.address.saturating_add(*offset);
@@ -147,18 +147,17 @@ fn end(
     (place.address >= end).then_some(end)
 }
 
-fn at_address(elf: &Elf<'_>, address: u64) -> Result<CodeAddress, String> {
+fn at_address(elf: &Elf<'_>, address: u64) -> Result<CodeAddress, NotFound> {
     if elf.kind() != ElfKind::Relocatable {
         return Ok(CodeAddress::absolute(address));
     }
     let mut sections = elf.code_sections().filter(|section| section.size > 0);
     match (sections.next(), sections.next()) {
         (Some(only), None) => Ok(CodeAddress { section: only.index, address }),
-        (Some(first), Some(_)) => Err(format!(
-            "{address:#x}: the object has several sections of code; write {}+{address:#x}",
-            first.name
-        )),
-        (None, _) => Err(format!("{address:#x}: the object has no code")),
+        (Some(first), Some(_)) => {
+            Err(NotFound::Ambiguous { address, first: first.name.to_string() })
+        }
+        (None, _) => Err(NotFound::NoCode(address)),
     }
 }
 
@@ -234,7 +233,8 @@ mod tests {
             ("1z", "not a hexadecimal number"),
             ("", "write an address or a symbol"),
         ] {
-            assert_eq!(text.parse::<PlaceName>(), Err(reason.to_owned()), "{text}");
+            let error = text.parse::<PlaceName>().map_err(|error| error.to_string());
+            assert_eq!(error, Err(reason.to_owned()), "{text}");
         }
     }
 }

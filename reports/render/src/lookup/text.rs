@@ -101,7 +101,7 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, noun: &str) -> io::Result<
 }
 
 fn verdict(out: &mut dyn Write, answer: &Answer, noun: &str) -> io::Result<()> {
-    let fields = answer.fields.join(", ");
+    let fields = answer.fields.to_string();
     match answer.verdict {
         AnswerVerdict::Equal => writeln!(out, "  both agree"),
         AnswerVerdict::Limited => {

@@ -22,24 +22,33 @@ pub struct Github<W> {
 /// Findings of one severity.
 #[derive(Debug, Default)]
 struct Annotations {
-    /// The commands for the first ones that the author of the source can mend, and for the first of the others.
-    commands: [Vec<String>; 2],
+    /// The commands for the first ones that the author of the source can mend.
+    own: Vec<String>,
+    /// Those for the first of the others.
+    others: Vec<String>,
     /// The number of all.
     count: u64,
 }
 
 impl Annotations {
-    fn add(&mut self, is_for_author: bool, command: impl FnOnce() -> String) {
+    /// Adds one that the author of the source can mend.
+    fn add_own(&mut self, command: impl FnOnce() -> String) {
         self.count = self.count.saturating_add(1);
-        let [own, others] = &mut self.commands;
-        let commands = if is_for_author { own } else { others };
-        if commands.len() < SHOWN {
-            commands.push(command());
+        if self.own.len() < SHOWN {
+            self.own.push(command());
+        }
+    }
+
+    /// Adds another one.
+    fn add_other(&mut self, command: impl FnOnce() -> String) {
+        self.count = self.count.saturating_add(1);
+        if self.others.len() < SHOWN {
+            self.others.push(command());
         }
     }
 
     fn write(&self, out: &mut dyn Write, noun: &str) -> io::Result<()> {
-        let commands: Vec<&String> = self.commands.iter().flatten().take(SHOWN).collect();
+        let commands: Vec<&String> = self.own.iter().chain(&self.others).take(SHOWN).collect();
         commands.iter().try_for_each(|command| writeln!(out, "{command}"))?;
         match self.count.saturating_sub(commands.len() as u64) {
             0 => Ok(()),
@@ -92,18 +101,22 @@ impl<W: Write> Events for Github<W> {
             }
             None => vec![("file", head.path.to_string())],
         };
-        annotations.add(finding.is_for_author(), || {
+        let command = || {
             let mut properties = properties();
             properties.push(("title", finding.rule.to_string()));
             let advice = with_ruling(&finding.advice(), finding.ruling(head.table).as_deref());
             command(kind, &properties, &format!("{}: {advice}", head.name()))
-        });
+        };
+        match finding.is_for_author() {
+            true => annotations.add_own(command),
+            false => annotations.add_other(command),
+        }
         Ok(())
     }
 
     fn end(&mut self, record: &Record<'_>) -> io::Result<()> {
         if matches!(record.status, Status::Unreadable | Status::Crashed) {
-            self.warnings.add(true, || {
+            self.warnings.add_own(|| {
                 let why = record.reason.as_ref().map_or("", Text::as_str);
                 let properties = [("file", record.path.to_string())];
                 command("warning", &properties, &format!("{}: {why}", record.name()))

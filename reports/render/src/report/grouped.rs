@@ -156,7 +156,7 @@ impl Causes {
             causes.causes.retain(|cause| !is_named(cause));
         }
         let nothing = causes.causes.is_empty() && self.left.is_empty();
-        let causes_shown = groups::Options { causes: shown, demangle: options.demangle };
+        let causes_shown = groups::Options { causes: shown, names: options.names };
         write_text(out, &causes, causes_shown)?;
         // A forecast begins with its answer.
         let is_forecast = !options.findings && options.summary;

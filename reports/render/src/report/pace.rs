@@ -19,13 +19,19 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A display for items of `bytes` bytes in total. It shows nothing unless it is `allowed`.
+    /// A display for items of `bytes` bytes in total.
     #[must_use]
-    pub fn new(bytes: u64, allowed: bool) -> Pace {
-        let target = match allowed {
-            true => ProgressDrawTarget::stderr(),
-            false => ProgressDrawTarget::hidden(),
-        };
+    pub fn shown(bytes: u64) -> Pace {
+        Pace::on(ProgressDrawTarget::stderr(), bytes)
+    }
+
+    /// Counts items without a display.
+    #[must_use]
+    pub fn hidden(bytes: u64) -> Pace {
+        Pace::on(ProgressDrawTarget::hidden(), bytes)
+    }
+
+    fn on(target: ProgressDrawTarget, bytes: u64) -> Pace {
         let bar = ProgressBar::with_draw_target(Some(bytes), target);
         set_template(&bar, TEMPLATE);
         bar.enable_steady_tick(Duration::from_millis(200));

@@ -211,9 +211,9 @@ struct State {
 }
 
 impl<'r> WithProgress<'r> {
-    /// Passes records to a renderer. Shows progress if that is `allowed`.
-    pub fn new(renderer: &'r mut dyn Renderer, allowed: bool) -> WithProgress<'r> {
-        let line = Line::new(allowed.then(Display::default));
+    /// Passes records to a renderer, without a display.
+    pub fn new(renderer: &'r mut dyn Renderer) -> WithProgress<'r> {
+        let line = Line::new(None);
         WithProgress { renderer, line, inputs: Arc::default(), state: State::default() }
     }
 

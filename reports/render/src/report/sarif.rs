@@ -39,10 +39,17 @@ pub struct Sarif<W> {
 const NOTIFICATIONS: usize = 1_000;
 
 impl<W: Write> Sarif<W> {
-    /// A renderer that writes to `out`, with `suppressed` findings as well; nothing before the first result. The paths in
+    /// A renderer that writes to `out`, without suppressed findings; nothing before the first result. The paths in
     /// fingerprints are relative to `root`. Rules link to their pages, if their address is given.
-    pub fn new(out: W, suppressed: bool, root: Root, pages: Option<Pages>) -> Sarif<W> {
-        Sarif { out, suppressed, any: false, notifications: Vec::new(), root, pages, file: None }
+    pub fn new(out: W, root: Root, pages: Option<Pages>) -> Sarif<W> {
+        let (suppressed, any) = (false, false);
+        Sarif { out, suppressed, any, notifications: Vec::new(), root, pages, file: None }
+    }
+
+    /// Writes suppressed findings as well.
+    #[must_use]
+    pub fn with_suppressed(self) -> Sarif<W> {
+        Sarif { suppressed: true, ..self }
     }
 
     /// Writes the beginning of the document.
@@ -80,7 +87,7 @@ impl<W: Write> Sarif<W> {
         for text in own.map(ToString::to_string).into_iter().chain(left) {
             if self.notifications.len() < NOTIFICATIONS {
                 self.notifications.push(Notification {
-                    level: "warning",
+                    level: Level::Warning,
                     message: Message { text: format!("{}: {text}", record.name()) },
                     locations: vec![Location::of_file(record)],
                 });
@@ -114,7 +121,7 @@ impl<W: Write> Events for Sarif<W> {
 impl<W: Write> Renderer for Sarif<W> {
     fn finish(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         self.notifications.extend(summary.failed_gates.iter().map(|gate| Notification {
-            level: if gate.undecided { "warning" } else { "error" },
+            level: if gate.undecided { Level::Warning } else { Level::Error },
             message: Message { text: gate.message.to_string() },
             locations: Vec::new(),
         }));
@@ -206,7 +213,7 @@ impl Rule {
             full_description: message(page.consequence),
             help: Message { text: format!("{}\n\nSource: {}", page.remedy, page.source) },
             help_uri: pages.map(|pages| pages.of_rule(rule.name)),
-            default_configuration: Configuration { level: level(rule.severity.into()) },
+            default_configuration: Configuration { level: Level::of(rule.severity.into()) },
             properties: RuleProperties { tags: [rule.group.name()] },
         }
     }
@@ -214,7 +221,7 @@ impl Rule {
 
 #[derive(Serialize)]
 struct Configuration {
-    level: &'static str,
+    level: Level,
 }
 
 #[derive(Serialize)]
@@ -233,7 +240,7 @@ struct SarifResult {
     rule_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     rule_index: Option<usize>,
-    level: &'static str,
+    level: Level,
     message: Message,
     locations: [Location; 1],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -275,7 +282,7 @@ impl SarifResult {
         SarifResult {
             rule_id: finding.rule.to_string(),
             rule_index: Some(index).filter(|index| *index != usize::MAX),
-            level: level(finding.severity),
+            level: Level::of(finding.severity),
             message: Message { text: with_ruling(&message, ruling.as_deref()) },
             locations: [location],
             related_locations: related.map(|related| [related]),
@@ -399,7 +406,15 @@ struct LogicalLocation {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     fully_qualified_name: String,
-    kind: &'static str,
+    kind: LogicalKind,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum LogicalKind {
+    Function,
+    /// A member of an archive or package.
+    Module,
 }
 
 /// The function, or the member of an archive or package.
@@ -411,7 +426,7 @@ fn logical(record: &Record<'_>, finding: &Finding<'_>) -> Vec<LogicalLocation> {
     let place = start.map(|start| format!("{:#x}", start.0));
     let name = symbol.map(ToString::to_string).or(place);
     let is_member = record.inside.is_some() || record.member.is_some();
-    let kind = if name.is_some() { "function" } else { "module" };
+    let kind = if name.is_some() { LogicalKind::Function } else { LogicalKind::Module };
     if name.is_none() && !is_member {
         return Vec::new();
     }
@@ -431,16 +446,27 @@ struct Invocation {
 
 #[derive(Debug, Serialize)]
 struct Notification {
-    level: &'static str,
+    level: Level,
     message: Message,
     locations: Vec<Location>,
 }
 
-const fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Lint => "note",
+/// The level of a result or notification.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Level {
+    Error,
+    Warning,
+    Note,
+}
+
+impl Level {
+    const fn of(severity: Severity) -> Level {
+        match severity {
+            Severity::Error => Level::Error,
+            Severity::Warning => Level::Warning,
+            Severity::Lint => Level::Note,
+        }
     }
 }
 

@@ -24,8 +24,8 @@ use sframe_record::catalogue::find;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::column_width;
 use sframe_record::{
-    Difference, Events, Finding, Part, Record, Section, Severity, Status, Summary, Text as Name,
-    UnwindTable,
+    Difference, Events, Finding, Part, Record, Section, Severity, Status, Summary, SymbolNames,
+    Text as Name, UnwindTable,
 };
 use useless::is_useless;
 
@@ -55,8 +55,8 @@ pub struct TextOptions {
     pub findings: bool,
     /// Show cases of known defects like other findings.
     pub known: bool,
-    /// Write the names of C++ and Rust functions as their source has them.
-    pub demangle: bool,
+    /// Which names functions have.
+    pub names: SymbolNames,
     /// The width of the terminal in columns; `None` if the output is not a terminal.
     pub width: Option<usize>,
 }
@@ -71,7 +71,7 @@ impl Default for TextOptions {
             summary: true,
             findings: true,
             known: false,
-            demangle: false,
+            names: SymbolNames::Mangled,
             width: None,
         }
     }
@@ -174,7 +174,7 @@ impl<W: Write> Text<W> {
     /// Writes the record of a checked file after its findings.
     fn end_findings(&mut self, record: &Record<'_>) -> io::Result<()> {
         for count in &record.counts {
-            if !self.is_only_named(count.known.is_some(), count.severity) {
+            if !self.is_only_named(count.known.as_ref(), count.severity) {
                 self.listed(&count.rule);
             }
         }
@@ -195,9 +195,9 @@ impl<W: Write> Text<W> {
     }
 
     /// Whether a finding is named in one line with other cases of known defects, not listed.
-    const fn is_only_named(&self, known: bool, severity: Severity) -> bool {
+    const fn is_only_named(&self, known: Option<&Name<'_>>, severity: Severity) -> bool {
         let each = self.options.all || self.options.verbose || self.options.known;
-        known && !each && !matches!(severity, Severity::Error)
+        known.is_some() && !each && !matches!(severity, Severity::Error)
     }
 
     /// Writes the rest of the record of a checked file, after its findings.
@@ -235,9 +235,9 @@ impl<W: Write> Text<W> {
 
     /// How the coverage of files with a section is written.
     const fn coverage_style<'n>(&self, noun: &'n str) -> coverage::Style<'n> {
-        let TextOptions { all, verbose, demangle, .. } = self.options;
+        let TextOptions { all, verbose, names, .. } = self.options;
         let (each, all_lists_more) = (all || verbose, !all);
-        coverage::Style { with_section: true, noun, each, all_lists_more, demangle }
+        coverage::Style { with_section: true, noun, each, all_lists_more, names }
     }
 
     /// Writes the number of findings that are not listed, and the undecided parts.
@@ -245,7 +245,7 @@ impl<W: Write> Text<W> {
         for count in &record.counts {
             let listed = self.listing.rules.get(count.rule.as_str()).and_then(Option::as_ref);
             let Some(listed) = listed.filter(|listed| listed.findings > 0) else { continue };
-            let is_named = self.is_only_named(count.known.is_some(), count.severity);
+            let is_named = self.is_only_named(count.known.as_ref(), count.severity);
             let more = count.count.saturating_sub(listed.described);
             let more = if is_named { 0 } else { more };
             if more > 0 {
@@ -296,7 +296,7 @@ impl<W: Write> Text<W> {
         let message = self.wrapped(&finding.message.to_string(), 4);
         writeln!(self.out, "  {style}{severity}[{rule}]{style:#}: {message}")?;
         self.remedy(finding)?;
-        let place = place::of(record, finding, self.options.demangle);
+        let place = place::of(record, finding, self.options.names);
         if !place.is_empty() {
             writeln!(self.out, "    at {}", self.wrapped(&place, 7))?;
         }
@@ -327,7 +327,7 @@ impl<W: Write> Text<W> {
         let named = record
             .counts
             .iter()
-            .filter(|count| self.is_only_named(count.known.is_some(), count.severity));
+            .filter(|count| self.is_only_named(count.known.as_ref(), count.severity));
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         for count in named {
             let of_defect = count.known.as_deref().map(|known| counts.entry(known).or_default());
@@ -398,7 +398,7 @@ impl<W: Write> Events for Text<W> {
     }
 
     fn finding(&mut self, head: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
-        if self.is_only_named(finding.known.is_some(), finding.severity) {
+        if self.is_only_named(finding.known.as_ref(), finding.severity) {
             return Ok(());
         }
         if self.listing.is_long {

@@ -1,5 +1,6 @@
 //! The sections of a file, or of the members of an archive or package.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
@@ -11,6 +12,7 @@ use sframe_input::{FileBytes, Input, Opened, RawOptions, SectionSource, open, pl
 use sframe_record::text::{printable, printable_path};
 use sframe_validator::elf::{Elf, ElfError};
 
+use super::error::Unmeasurable;
 use super::{Sizes, of_section};
 
 const NO_KIND: &str = "not an ELF file, archive or package (--raw: a bare section)";
@@ -40,6 +42,10 @@ pub struct NotMeasured {
 }
 
 impl NotMeasured {
+    fn new(name: &str, reason: impl fmt::Display) -> NotMeasured {
+        NotMeasured { name: name.to_owned(), reason: reason.to_string() }
+    }
+
     /// Why, without the place: the same for all files with one cause.
     #[must_use]
     pub fn cause(&self) -> &str {
@@ -47,9 +53,17 @@ impl NotMeasured {
     }
 }
 
-/// Measures the sections of an input. A file of another kind is an error only if it `is_named`, not if it was found in a
-/// folder.
-pub fn measure(input: &Input, is_named: bool, options: &Options, visit: Visit<'_>) {
+/// How an input was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundBy {
+    /// Its own name: a file of another kind is an error.
+    Name,
+    /// A walk through a folder, where files of other kinds are usual.
+    Folder,
+}
+
+/// Measures the sections of an input.
+pub fn measure(input: &Input, found: FoundBy, options: &Options, visit: Visit<'_>) {
     let mut of = Measuring { options, visit };
     let (path, measured) = match input {
         Input::File(path) => (path, of.path(path)),
@@ -58,7 +72,7 @@ pub fn measure(input: &Input, is_named: bool, options: &Options, visit: Visit<'_
             let file = content.file();
             (path, file.and_then(|file| of.file(&printable_path(path), path, file)))
         }
-        Input::Special(path, kind) if is_named => {
+        Input::Special(path, kind) if found == FoundBy::Name => {
             let reason = format!("it is not a regular file: {}", kind.name());
             (path, Err(io::Error::other(reason)))
         }
@@ -67,7 +81,7 @@ pub fn measure(input: &Input, is_named: bool, options: &Options, visit: Visit<'_
     };
     let name = printable_path(path);
     match measured {
-        Ok(Some(reason)) if is_named => of.failed(&name, reason),
+        Ok(Some(reason)) if found == FoundBy::Name => of.failed(&name, reason),
         Ok(_) => {}
         Err(error) => of.failed(&name, &plain_error(&error)),
     }
@@ -81,7 +95,7 @@ struct Measuring<'m> {
 
 impl Measuring<'_> {
     fn failed(&mut self, name: &str, reason: &str) {
-        (self.visit)(Err(NotMeasured { name: name.to_owned(), reason: reason.to_owned() }));
+        (self.visit)(Err(NotMeasured::new(name, reason)));
     }
 
     fn path(&mut self, path: &Path) -> io::Result<Option<&'static str>> {
@@ -108,10 +122,9 @@ impl Measuring<'_> {
     ) -> io::Result<Option<&'static str>> {
         if let Some(raw) = self.options.raw {
             let data = FileBytes::of(file)?;
-            let sizes =
-                of_section(name, &SectionSource::bare(&data, raw), None, self.options.what_if);
+            let sizes = of_section(name, &SectionSource::bare(&data, raw), None, self.options);
             data.intact()?;
-            (self.visit)(sizes.map_err(|reason| NotMeasured { name: name.to_owned(), reason }));
+            (self.visit)(sizes.map_err(|error| NotMeasured::new(name, error)));
             return Ok(None);
         }
         let mut head = [0; HEAD];
@@ -193,10 +206,9 @@ impl Measuring<'_> {
             Err(error) => return self.failed(name, &error.to_string()),
         };
         for content in elf.sframe_contents() {
-            let source = SectionSource::of(&content).map_err(|error| error.to_string());
-            let sizes =
-                source.and_then(|of| of_section(name, &of, Some(&elf), self.options.what_if));
-            (self.visit)(sizes.map_err(|reason| NotMeasured { name: name.to_owned(), reason }));
+            let source = SectionSource::of(&content).map_err(Unmeasurable::Elf);
+            let sizes = source.and_then(|of| of_section(name, &of, Some(&elf), self.options));
+            (self.visit)(sizes.map_err(|error| NotMeasured::new(name, error)));
         }
     }
 }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use sframe_policy::Known;
 use sframe_process::Witness;
+use sframe_process::trace::Fields;
 
 use super::{TraceEnd, TraceReport, TracedFile, TracedFunction, TracedPc, TracedWitness};
 use crate::function_name::{at_offset, source_name};
@@ -13,8 +14,6 @@ use crate::report::text::known;
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
 
-/// The name of the machine code as a witness.
-const CODE: &str = Witness::Code.name();
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const WRONG: Style = AnsiColor::Red.on_default().bold();
@@ -93,7 +92,7 @@ fn write_file(out: &mut dyn Write, file: &TracedFile, level: Known) -> io::Resul
 fn write_witness(out: &mut dyn Write, witness: &TracedWitness, level: Known) -> io::Result<()> {
     let of_known = if level == Known::Deny { 0 } else { witness.known };
     let known_words = if level == Known::Allow { "suppressed" } else { "wrong (known defect)" };
-    let no_row = if witness.witness == CODE { "not determined" } else { "without a row" };
+    let no_row = if witness.witness == Witness::Code { "not determined" } else { "without a row" };
     let counts = [
         (witness.right, "right", Style::new()),
         (witness.wrong.saturating_sub(of_known), "wrong", WRONG),
@@ -105,7 +104,7 @@ fn write_witness(out: &mut dyn Write, witness: &TracedWitness, level: Known) -> 
     let counts: Vec<String> = counts
         .map(|(count, what, style)| format!("{style}{} {what}{style:#}", grouped(count)))
         .collect();
-    writeln!(out, "  {:<6}  {}", witness.witness, counts.join(", "))?;
+    writeln!(out, "  {:<6}  {}", witness.witness.name(), counts.join(", "))?;
     let is_counted = |of: &&TracedFunction| of.known.is_none() || level == Known::Deny;
     for function in witness.functions.iter().filter(is_counted) {
         write_function(out, function)?;
@@ -123,7 +122,7 @@ fn write_witness(out: &mut dyn Write, witness: &TracedWitness, level: Known) -> 
 
 /// Writes the wrong rows of a function.
 fn write_function(out: &mut dyn Write, function: &TracedFunction) -> io::Result<()> {
-    let (what, pcs) = (subject(&function.fields), counted(function.pcs, "PC"));
+    let (what, pcs) = (subject(function.fields), counted(function.pcs, "PC"));
     let example = &function.example;
     let name = source_name(function.function.as_str().as_bytes());
     let of = match &example.symbol {
@@ -143,9 +142,12 @@ fn write_function(out: &mut dyn Write, function: &TracedFunction) -> io::Result<
 }
 
 /// The wrong fields as the subject of a sentence: `CFA and RA are`.
-fn subject(fields: &[&str]) -> String {
-    match fields {
-        ["outermost"] => "RA=undefined is".to_owned(),
+fn subject(fields: Fields) -> String {
+    if fields == (Fields { outermost: true, ..Fields::default() }) {
+        return "RA=undefined is".to_owned();
+    }
+    let names: Vec<&str> = fields.names().collect();
+    match names.as_slice() {
         [one] => format!("{one} is"),
         [first @ .., last] => format!("{} and {last} are", first.join(", ")),
         [] => "it is".to_owned(),

@@ -51,14 +51,14 @@ impl<M: Memory> Walker<'_, '_, M> {
         let unwinder = Unwinder { abi: self.abi, rules: &rules, memory: self.memory };
         let walk = unwinder.walk_together(&thread.frame, count, rows);
         let levels = walk.levels.iter().enumerate();
-        let alone = walk.alone.and_then(|number| Witness::ALL.get(number));
+        let alone = walk.alone.and_then(|number| Witness::ALL.get(number).copied());
         let parting = walk.parted.and_then(|depth| walk.levels.get(depth));
         ThreadWalk {
             id: thread.id,
             signal: Some(thread.signal).filter(|signal| *signal > 0),
             verdict: verdict(self.abi, &walk),
             parted: walk.parted,
-            alone: alone.map(|witness| witness.identifier()),
+            alone,
             instruction: parting.and_then(|level| at(self.abi, level, self.memory)),
             astray: walk.astray,
             compared: walk.compared,
@@ -84,7 +84,7 @@ impl<M: Memory> Walker<'_, '_, M> {
         let by_call = by_call.as_ref().map(|by_call| Box::new(self.by_call(by_call)));
         let file = place.map(|place| self.texts.share(self.modules.name(place.file)));
         WitnessFrame {
-            witness: witness.identifier(),
+            witness,
             pc,
             sp,
             fp,

@@ -53,7 +53,7 @@ fn write_thread(out: &mut dyn Write, thread: &ThreadWalk) -> io::Result<()> {
     if let Some(last) = together.last().filter(|_| thread.parted.is_some()) {
         write_parting(out, thread, last)?;
         for witness in Witness::ALL {
-            write_alone(out, witness.identifier(), witness.name(), alone)?;
+            write_alone(out, witness, alone)?;
         }
     }
     write_end(out, thread)
@@ -120,8 +120,7 @@ impl Line {
     fn of(level: &StackLevel) -> Option<Line> {
         let first = level.witnesses.first()?;
         let mark = |witness: Witness| {
-            let id = witness.identifier();
-            let found = level.witnesses.iter().find(|frame| frame.witness == id);
+            let found = level.witnesses.iter().find(|frame| frame.witness == witness);
             match found {
                 Some(frame) if frame.caller.is_some() || frame.row.is_some() => witness.name(),
                 _ => "-",
@@ -147,7 +146,7 @@ impl Line {
             _ => {
                 for frame in &level.witnesses {
                     if let Some(end) = &frame.end {
-                        note(format!("{}: {end}", name(frame.witness)), frame.follows);
+                        note(format!("{}: {end}", frame.witness), frame.follows);
                     }
                 }
             }
@@ -207,11 +206,6 @@ impl Widths {
     }
 }
 
-fn name(identifier: &str) -> &str {
-    let known = Witness::ALL.into_iter().find(|witness| witness.identifier() == identifier);
-    known.map_or(identifier, |witness| witness.name())
-}
-
 fn place(frame: &WitnessFrame) -> String {
     let symbol = frame.symbol.as_ref();
     symbol.map_or_else(|| "?".to_owned(), |symbol| at_offset(symbol, frame.symbol_offset))
@@ -224,20 +218,15 @@ fn file_name(frame: &WitnessFrame) -> String {
 }
 
 /// The frames of one witness after the witnesses have parted.
-fn write_alone(
-    out: &mut dyn Write,
-    identifier: &str,
-    name: &str,
-    levels: &[StackLevel],
-) -> io::Result<()> {
+fn write_alone(out: &mut dyn Write, witness: Witness, levels: &[StackLevel]) -> io::Result<()> {
     let own =
-        |level: &StackLevel| level.witnesses.iter().position(|frame| frame.witness == identifier);
+        |level: &StackLevel| level.witnesses.iter().position(|frame| frame.witness == witness);
     if levels.first().and_then(own).is_none() {
-        return writeln!(out, "  {name} goes no further");
+        return writeln!(out, "  {witness} goes no further");
     }
-    writeln!(out, "  {name} goes on to")?;
+    writeln!(out, "  {witness} goes on to")?;
     for level in levels {
-        let frame = level.witnesses.iter().find(|frame| frame.witness == identifier);
+        let frame = level.witnesses.iter().find(|frame| frame.witness == witness);
         let Some(frame) = frame else { break };
         let (depth, pc) = (level.depth, frame.pc);
         write!(out, "    #{depth}  {pc}  {}  {}", place(frame), file_name(frame))?;
@@ -270,10 +259,9 @@ fn write_end(out: &mut dyn Write, thread: &ThreadWalk) -> io::Result<()> {
             let depth = thread.parted.unwrap_or_default();
             match thread.alone {
                 Some(witness) => {
-                    let name = name(witness);
                     write!(
                         out,
-                        "  {frames}; {agree}; {DIFFERENT}only {name} differs{DIFFERENT:#} at #{depth}"
+                        "  {frames}; {agree}; {DIFFERENT}only {witness} differs{DIFFERENT:#} at #{depth}"
                     )?;
                 }
                 None => {

@@ -17,6 +17,42 @@ const MAX_PARTS: usize = 12;
 /// The number of bytes of a part without a name.
 const RAW_PART: u64 = 16;
 
+/// A field, and how its value is written.
+#[derive(Clone, Copy)]
+struct Shown {
+    place: FieldPlace,
+    notation: Notation,
+}
+
+/// The usual notation of a value.
+#[derive(Clone, Copy)]
+enum Notation {
+    /// `12 (0xc)`.
+    Decimal,
+    /// `0xdee2`.
+    Hexadecimal,
+    /// `0x03`.
+    Byte,
+    /// `-8`.
+    Signed,
+    /// `3 (AMD64, little-endian)`.
+    Abi,
+    /// `0x03: base SP, 1 word of 1 byte`.
+    RowInfo,
+    /// The bytes are no field.
+    Raw,
+}
+
+impl Shown {
+    const fn new(place: FieldPlace, notation: Notation) -> Shown {
+        Shown { place, notation }
+    }
+
+    const fn end(&self) -> u64 {
+        self.place.offset + self.place.size
+    }
+}
+
 /// The fields around the defect of a finding, in the order of the section's bytes; empty if no bytes of the section are
 /// to blame.
 #[must_use]
@@ -37,14 +73,12 @@ pub fn context(finding: &Finding, source: &SectionSource<'_>) -> Vec<Part<'stati
     if places.is_empty() {
         places = raw_places(&shown);
     }
-    let blamed = |place: &FieldPlace| match finding.offset {
-        Some(offset) => place.offset <= offset && offset < place.offset + place.size,
-        None => place.offset < shown.end && shown.start < place.offset + place.size,
+    let blamed = |field: &Shown| match finding.offset {
+        Some(offset) => field.place.offset <= offset && offset < field.end(),
+        None => field.place.offset < shown.end && shown.start < field.end(),
     };
-    window(&places, blamed)
-        .iter()
-        .filter_map(|place| part(source.data, endian, place, blamed(place)))
-        .collect()
+    let part = |field| Some(Part { blamed: blamed(field), ..part(source.data, endian, field)? });
+    window(&places, blamed).iter().filter_map(part).collect()
 }
 
 fn guess_endian(data: &[u8]) -> Endian {
@@ -55,14 +89,14 @@ fn guess_endian(data: &[u8]) -> Endian {
 }
 
 /// The fields that are shown, including the blamed one.
-fn window(places: &[FieldPlace], blamed: impl Fn(&FieldPlace) -> bool) -> &[FieldPlace] {
+fn window(places: &[Shown], blamed: impl Fn(&Shown) -> bool) -> &[Shown] {
     let first = places.iter().position(blamed).unwrap_or(0);
     let start = first.saturating_sub(MAX_PARTS - 2).min(places.len().saturating_sub(MAX_PARTS));
     places.get(start..places.len().min(start + MAX_PARTS)).unwrap_or_default()
 }
 
 /// The fields of the structure that contains the shown bytes.
-fn places(section: &Section<'_>, finding: &Finding, shown: &Range<u64>) -> Vec<FieldPlace> {
+fn places(section: &Section<'_>, finding: &Finding, shown: &Range<u64>) -> Vec<Shown> {
     if shown.start < HEADER_SIZE {
         return header_places(shown);
     }
@@ -85,30 +119,29 @@ fn places(section: &Section<'_>, finding: &Finding, shown: &Range<u64>) -> Vec<F
 }
 
 /// The header's fields in `shown`, and one field on each side.
-fn header_places(shown: &Range<u64>) -> Vec<FieldPlace> {
-    const FIELDS: [FieldPlace; 12] = [
-        field::MAGIC,
-        field::VERSION,
-        field::FLAGS,
-        field::ABI_ARCH,
-        field::FIXED_FP,
-        field::FIXED_RA,
-        field::AUXHDR_LEN,
-        field::NUM_FDES,
-        field::NUM_FRES,
-        field::FRE_LEN,
-        field::FDEOFF,
-        field::FREOFF,
+fn header_places(shown: &Range<u64>) -> Vec<Shown> {
+    const FIELDS: [Shown; 12] = [
+        Shown::new(field::MAGIC, Notation::Hexadecimal),
+        Shown::new(field::VERSION, Notation::Decimal),
+        Shown::new(field::FLAGS, Notation::Hexadecimal),
+        Shown::new(field::ABI_ARCH, Notation::Abi),
+        Shown::new(field::FIXED_FP, Notation::Signed),
+        Shown::new(field::FIXED_RA, Notation::Signed),
+        Shown::new(field::AUXHDR_LEN, Notation::Decimal),
+        Shown::new(field::NUM_FDES, Notation::Decimal),
+        Shown::new(field::NUM_FRES, Notation::Decimal),
+        Shown::new(field::FRE_LEN, Notation::Decimal),
+        Shown::new(field::FDEOFF, Notation::Decimal),
+        Shown::new(field::FREOFF, Notation::Decimal),
     ];
-    let inside =
-        |place: &FieldPlace| place.offset < shown.end && shown.start < place.offset + place.size;
+    let inside = |field: &Shown| field.place.offset < shown.end && shown.start < field.end();
     let Some(first) = FIELDS.iter().position(inside) else { return Vec::new() };
     let last = FIELDS.iter().rposition(inside).unwrap_or(first);
     let range = first.saturating_sub(1)..FIELDS.len().min(last + 2);
     FIELDS.get(range).unwrap_or_default().to_vec()
 }
 
-fn entry_places(entry: &FunctionEntry<'_>, version: Version) -> Vec<FieldPlace> {
+fn entry_places(entry: &FunctionEntry<'_>, version: Version) -> Vec<Shown> {
     let fields: &[FunctionField] = match version {
         Version::V1 => &[
             FunctionField::Start,
@@ -128,14 +161,23 @@ fn entry_places(entry: &FunctionEntry<'_>, version: Version) -> Vec<FieldPlace> 
         ],
         Version::V3 => &[FunctionField::Start, FunctionField::Size, FunctionField::FreOffset],
     };
-    fields.iter().map(|field| entry.field(*field)).collect()
+    fields.iter().map(|field| function_field(entry, *field)).collect()
+}
+
+fn function_field(entry: &FunctionEntry<'_>, field: FunctionField) -> Shown {
+    let notation = match field {
+        FunctionField::Start => Notation::Signed,
+        FunctionField::Info | FunctionField::Info2 => Notation::Byte,
+        _ => Notation::Decimal,
+    };
+    Shown::new(entry.field(field), notation)
 }
 
 /// The attributes before a function's rows (version 3).
-fn block_places(entry: &FunctionEntry<'_>) -> Vec<FieldPlace> {
+fn block_places(entry: &FunctionEntry<'_>) -> Vec<Shown> {
     const FIELDS: [FunctionField; 4] =
         [FunctionField::NumFres, FunctionField::Info, FunctionField::Info2, FunctionField::RepSize];
-    FIELDS.iter().map(|field| entry.field(*field)).collect()
+    FIELDS.iter().map(|field| function_field(entry, *field)).collect()
 }
 
 fn row_places(
@@ -143,87 +185,90 @@ fn row_places(
     function: &Function<'_>,
     kind: FreType,
     start: u64,
-) -> Vec<FieldPlace> {
+) -> Vec<Shown> {
     let width = kind.width() as u64;
-    let mut places = vec![
-        FieldPlace { offset: start, size: width, name: "sfre_start_address" },
-        FieldPlace { offset: start + width, size: 1, name: "sfre_info" },
-    ];
+    let address = FieldPlace { offset: start, size: width, name: "sfre_start_address" };
+    let info = FieldPlace { offset: start + width, size: 1, name: "sfre_info" };
+    let mut places =
+        vec![Shown::new(address, Notation::Decimal), Shown::new(info, Notation::RowInfo)];
     let info = usize::try_from(start + width).ok().and_then(|at| section.data().get(at));
     let Some(info) = info.map(|info| RowInfo(*info)) else { return places };
     let size = u64::from(info.word_size().unwrap_or(1));
-    let names = word_names(section, function, info.word_count());
+    let words = words(section, function, info.word_count());
     for index in 0..info.word_count() {
         let offset = start + width + 1 + u64::from(index) * size;
-        let name = names.get(usize::from(index)).copied().unwrap_or("data word");
-        places.push(FieldPlace { offset, size, name });
+        let unknown = ("data word", Notation::Decimal);
+        let (name, notation) = words.get(usize::from(index)).copied().unwrap_or(unknown);
+        places.push(Shown::new(FieldPlace { offset, size, name }, notation));
     }
     places
 }
 
-/// The meaning of each data word.
-fn word_names(
-    section: &Section<'_>,
-    function: &Function<'_>,
-    count: u8,
-) -> &'static [&'static str] {
+/// The name of a data word, and how its value is written.
+type Word = (&'static str, Notation);
+
+const CFA_OFFSET: Word = ("CFA offset", Notation::Signed);
+const RA_OFFSET: Word = ("RA offset", Notation::Signed);
+const FP_OFFSET: Word = ("FP offset", Notation::Signed);
+const CFA_CONTROL: Word = ("CFA control", Notation::Hexadecimal);
+const RA_CONTROL: Word = ("RA control", Notation::Hexadecimal);
+const FP_CONTROL: Word = ("FP control", Notation::Hexadecimal);
+const PADDING: Word = ("padding", Notation::Decimal);
+
+/// The data words of a row that has so many of them.
+fn words(section: &Section<'_>, function: &Function<'_>, count: u8) -> &'static [Word] {
     if function.is_flexible() {
         return match count {
-            5 => &["CFA control", "CFA offset", "padding", "FP control", "FP offset"],
-            _ => {
-                &["CFA control", "CFA offset", "RA control", "RA offset", "FP control", "FP offset"]
-            }
+            5 => &[CFA_CONTROL, CFA_OFFSET, PADDING, FP_CONTROL, FP_OFFSET],
+            _ => &[CFA_CONTROL, CFA_OFFSET, RA_CONTROL, RA_OFFSET, FP_CONTROL, FP_OFFSET],
         };
     }
     match section.header().cfa_fixed_ra_offset {
-        0 => &["CFA offset", "RA offset", "FP offset"],
-        _ => &["CFA offset", "FP offset"],
+        0 => &[CFA_OFFSET, RA_OFFSET, FP_OFFSET],
+        _ => &[CFA_OFFSET, FP_OFFSET],
     }
 }
 
 /// The first lines of bytes that are not a known field.
-fn raw_places(shown: &Range<u64>) -> Vec<FieldPlace> {
+fn raw_places(shown: &Range<u64>) -> Vec<Shown> {
     let starts = (shown.start..shown.end).step_by(usize::try_from(RAW_PART).unwrap_or(16));
     let place = |offset| FieldPlace { offset, size: RAW_PART.min(shown.end - offset), name: "" };
-    starts.take(4).map(place).collect()
+    starts.take(4).map(|offset| Shown::new(place(offset), Notation::Raw)).collect()
 }
 
-fn part(data: &[u8], endian: Endian, place: &FieldPlace, blamed: bool) -> Option<Part<'static>> {
+/// The bytes of a field and its value; not blamed yet.
+fn part(data: &[u8], endian: Endian, field: &Shown) -> Option<Part<'static>> {
+    let Shown { place, notation } = field;
     let start = usize::try_from(place.offset).ok()?;
     let end = start.checked_add(usize::try_from(place.size).ok()?)?.min(data.len());
     let bytes = data.get(start..end).filter(|bytes| !bytes.is_empty())?;
     let whole = bytes.len() as u64 == place.size;
-    let value = match place.name {
-        "" => String::new(),
+    let value = match notation {
+        Notation::Raw => String::new(),
         _ if !whole => "cut off by the section's end".to_owned(),
-        name => meaning(name, bytes, endian),
+        notation => notation.value(bytes, endian),
     };
     let (bytes, name) = (hex(bytes).into(), place.name.into());
-    Some(Part { offset: place.offset, bytes, name, value: value.into(), blamed })
+    Some(Part { offset: place.offset, bytes, name, value: value.into(), blamed: false })
 }
 
-/// The value of a field, in its usual notation.
-fn meaning(name: &str, bytes: &[u8], endian: Endian) -> String {
-    let unsigned = number(bytes, endian);
-    let signed = sign_extended(unsigned, bytes.len());
-    match name {
-        "sfp_magic" | "sfp_flags" => format!("{unsigned:#x}"),
-        "sfh_abi_arch" => match u8::try_from(unsigned).ok().and_then(Abi::from_id) {
-            Some(abi) => format!("{unsigned} ({abi})"),
-            None => format!("{unsigned} (unknown)"),
-        },
-        "sfre_info" => row_info(RowInfo(u8::try_from(unsigned).unwrap_or(0))),
-        "sfde_func_info" | "sfda_func_info" | "sfda_func_info2" => format!("{unsigned:#04x}"),
-        "sfh_cfa_fixed_fp_offset"
-        | "sfh_cfa_fixed_ra_offset"
-        | "CFA offset"
-        | "RA offset"
-        | "FP offset"
-        | "sfde_func_start_address"
-        | "sfdi_func_start_offset" => signed.to_string(),
-        "CFA control" | "RA control" | "FP control" => format!("{unsigned:#x}"),
-        _ if unsigned > 9 => format!("{unsigned} ({unsigned:#x})"),
-        _ => unsigned.to_string(),
+impl Notation {
+    /// The value of these bytes.
+    fn value(self, bytes: &[u8], endian: Endian) -> String {
+        let unsigned = number(bytes, endian);
+        match self {
+            Notation::Hexadecimal => format!("{unsigned:#x}"),
+            Notation::Byte => format!("{unsigned:#04x}"),
+            Notation::Signed => sign_extended(unsigned, bytes.len()).to_string(),
+            Notation::Abi => match u8::try_from(unsigned).ok().and_then(Abi::from_id) {
+                Some(abi) => format!("{unsigned} ({abi})"),
+                None => format!("{unsigned} (unknown)"),
+            },
+            Notation::RowInfo => row_info(RowInfo(u8::try_from(unsigned).unwrap_or(0))),
+            Notation::Decimal if unsigned > 9 => format!("{unsigned} ({unsigned:#x})"),
+            Notation::Decimal => unsigned.to_string(),
+            Notation::Raw => String::new(),
+        }
     }
 }
 

@@ -43,11 +43,8 @@ impl<'o, 'd> Origins<'o, 'd> {
 }
 
 fn of_file(elf: &Elf<'_>) -> Option<Origin<'static>> {
-    let compilers: Vec<Compiler<'static>> = producers(elf)
-        .into_iter()
-        .filter(|producer| producer.kind.as_str() == "compiler")
-        .map(compiler)
-        .collect();
+    let compilers: Vec<Compiler<'static>> =
+        producers(elf).into_iter().filter(Producer::is_compiler).map(compiler).collect();
     if elf.kind() == ElfKind::Relocatable {
         let names = file_symbols::names(elf);
         let kinds = names.iter().flatten().map(|name| of_suffix(name));

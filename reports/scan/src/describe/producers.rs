@@ -28,9 +28,9 @@ impl ProducerKind {
     /// Its name in reports.
     const fn name(self) -> &'static str {
         match self {
-            ProducerKind::Compiler => "compiler",
-            ProducerKind::Assembler => "assembler",
-            ProducerKind::Linker => "linker",
+            ProducerKind::Compiler => Producer::COMPILER,
+            ProducerKind::Assembler => Producer::ASSEMBLER,
+            ProducerKind::Linker => Producer::LINKER,
             ProducerKind::Other => "other",
         }
     }

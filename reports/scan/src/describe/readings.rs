@@ -84,6 +84,6 @@ const fn kind(kind: Kind) -> &'static str {
         Kind::DropSection => "drop-section",
         Kind::Crash => "crash",
         Kind::Undecided => "undecided",
-        Kind::Beyond => "beyond",
+        Kind::Beyond => ReadExample::BEYOND,
     }
 }

@@ -9,7 +9,7 @@ use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Register};
 
 use super::names::Names;
-use super::why::{clause, why};
+use super::why::{clause_about_registers, clause_against, why};
 
 /// The maximum number of findings of a file that have a proof, and of those about registers.
 const MOST_WAYS: usize = 100;
@@ -47,13 +47,13 @@ impl<'w, 'n> Ways<'w, 'n> {
     pub fn of_ruling(&mut self, start: CodeAddress, ruling: Ruling) -> Option<Why<'static>> {
         let Reason::Proof { address, .. } = ruling.reason else { return None };
         let place = CodeAddress { address, ..start };
-        self.find(place, clause(Some(ruling.wrong), false), |_| Vec::new())
+        self.find(place, clause_against(ruling.wrong), |_| Vec::new())
     }
 
     /// The proof that rules of CFI for callee-saved registers are wrong at `place`.
     pub fn of_registers(&mut self, place: CodeAddress) -> Option<Why<'static>> {
         let (elf, cfi) = (self.elf, self.cfi);
-        self.find(place, clause(None, true), |function| {
+        self.find(place, Some(clause_about_registers()), |function| {
             let found = wrong_rules(function, elf, cfi);
             let rules = found.iter().flat_map(|found| &found.rules);
             let here = rules.filter(|rule| (rule.start..rule.end).contains(&place.address));

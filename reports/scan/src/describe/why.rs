@@ -1,7 +1,7 @@
 //! The proof of what the machine code says about a PC: a way from an entry of the function, instruction by instruction.
 
 use sframe_oracle::code::{Function, IncomingEdge, Program, ProvenRow, WayStep};
-use sframe_oracle::rules::CATALOGUE;
+use sframe_oracle::rules::{CATALOGUE, REGISTER_CONTRADICTS_CODE};
 use sframe_record::{
     Address, CodeStatement, Instruction, JoinedWay, KnownRegister, Lost, Text, Why, WhyStep, Wrong,
 };
@@ -56,17 +56,22 @@ pub fn why<'e>(
     Why { way: way.into_iter().map(step).collect(), left_out: None, lost, clause: None }
 }
 
-/// The clauses by which the statement of the `wrong` witness is wrong, or a rule for another register.
+/// The clauses by which the statement of the `wrong` witness is wrong.
 #[must_use]
-pub fn clause(wrong: Option<Wrong>, has_wrong_rule: bool) -> Option<Text<'static>> {
+pub fn clause_against(wrong: Wrong) -> Option<Text<'static>> {
     let name = match wrong {
-        Some(Wrong::Inherited | Wrong::Both) => "inherited-error",
-        Some(Wrong::Cfi) => "cfi-contradicts-code",
-        Some(Wrong::Sframe) => "sframe-contradicts-code",
-        _ if has_wrong_rule => "register-contradicts-code",
-        _ => return None,
+        Wrong::Inherited | Wrong::Both => "inherited-error",
+        Wrong::Cfi => "cfi-contradicts-code",
+        Wrong::Sframe => "sframe-contradicts-code",
+        Wrong::Neither | Wrong::Undecided => return None,
     };
     CATALOGUE.iter().find(|rule| rule.name == name).map(|rule| rule.page.source.into())
+}
+
+/// The clauses by which a rule of CFI for a callee-saved register is wrong.
+#[must_use]
+pub fn clause_about_registers() -> Text<'static> {
+    REGISTER_CONTRADICTS_CODE.page.source.into()
 }
 
 /// The maximum number of ways that are named where several join.

@@ -83,9 +83,9 @@ pub fn check_shard(
     let suspects = store.suspects(shard)?;
     let journal = store.journal(shard)?;
     let items = store.manifest().items_of(shard);
+    let worker = Worker { scanner, suspects, journal };
     let work = |(number, item), steps: &mut dyn FnMut(Step)| {
-        let mut record = |record| steps(Step::Record(record));
-        let done = work(number, item, scanner, &suspects, &journal, &mut record);
+        let done = worker.check(number, item, &mut |record| steps(Step::Record(record)));
         steps(done.map_or_else(Step::Failed, Step::Done));
     };
     in_order(items, scanner.resources(), work, |event| -> Result<()> {
@@ -110,50 +110,56 @@ pub fn check_shard(
     Ok(totals)
 }
 
-fn work(
-    number: u32,
-    item: &Item,
-    scanner: Scanner<'_>,
-    suspects: &BTreeMap<u32, u32>,
-    journal: &Journal,
-    record: &mut dyn FnMut(Vec<u8>),
-) -> Result<Done> {
-    let metadata = fs::metadata(&item.path).ok();
-    let known = metadata.as_ref().and_then(|metadata| match scanner.known.find(metadata) {
-        Some(Known::Content(hash)) => Some(hash),
-        Some(Known::Without(_)) | None => None,
-    });
-    // The check reports files that cannot be read, except those that the planner could read: then a disk may be
-    // missing on this machine, and another attempt may succeed.
-    let hash = known.or_else(|| hash_of(&item.path).ok());
-    if item.hash.is_some() && item.hash != hash {
-        return Err(Error::Changed(item.path.clone()));
+/// What checks the items of a shard.
+struct Worker<'s> {
+    scanner: Scanner<'s>,
+    /// The items during which a process died.
+    suspects: BTreeMap<u32, u32>,
+    journal: Journal,
+}
+
+impl Worker<'_> {
+    /// Checks an item, and passes its records to `record`.
+    fn check(&self, number: u32, item: &Item, record: &mut dyn FnMut(Vec<u8>)) -> Result<Done> {
+        let Worker { scanner, suspects, journal } = self;
+        let metadata = fs::metadata(&item.path).ok();
+        let known = metadata.as_ref().and_then(|metadata| match scanner.known.find(metadata) {
+            Some(Known::Content(hash)) => Some(hash),
+            Some(Known::Without(_)) | None => None,
+        });
+        // The check reports files that cannot be read, except those that the planner could read: then a disk may be
+        // missing on this machine, and another attempt may succeed.
+        let hash = known.or_else(|| hash_of(&item.path).ok());
+        if item.hash.is_some() && item.hash != hash {
+            return Err(Error::Changed(item.path.clone()));
+        }
+        let unchanged = match &hash {
+            Some(hash) => scanner.previous.find(&item.path, hash)?,
+            None => None,
+        };
+        let without = match unchanged {
+            Some(unchanged) => {
+                unchanged.records.into_iter().for_each(record);
+                unchanged.without
+            }
+            None if suspects.contains_key(&number) => {
+                let Alone { records, without } = run_alone(number, &item.path)?;
+                records.into_iter().for_each(record);
+                without
+            }
+            None => {
+                let working = journal.working(number)?;
+                let without = check(&item.path, scanner.checker, record)?;
+                drop(working);
+                without
+            }
+        };
+        // If a file has changed in the meantime, its hash does not belong to the results.
+        let same = metadata.as_ref().zip(fs::metadata(&item.path).ok());
+        let hash =
+            hash.filter(|_| same.is_some_and(|(before, after)| is_unchanged(before, &after)));
+        Ok(Done { item: number, hash, without, metadata })
     }
-    let unchanged = match &hash {
-        Some(hash) => scanner.previous.find(&item.path, hash)?,
-        None => None,
-    };
-    let without = match unchanged {
-        Some(unchanged) => {
-            unchanged.records.into_iter().for_each(record);
-            unchanged.without
-        }
-        None if suspects.contains_key(&number) => {
-            let Alone { records, without } = run_alone(number, &item.path)?;
-            records.into_iter().for_each(record);
-            without
-        }
-        None => {
-            let working = journal.working(number)?;
-            let without = check(&item.path, scanner.checker, record)?;
-            drop(working);
-            without
-        }
-    };
-    // If a file has changed in the meantime, its hash does not belong to the results.
-    let same = metadata.as_ref().zip(fs::metadata(&item.path).ok());
-    let hash = hash.filter(|_| same.is_some_and(|(before, after)| is_unchanged(before, &after)));
-    Ok(Done { item: number, hash, without, metadata })
 }
 
 /// Whether a file is still the same and was not written to.

@@ -8,6 +8,7 @@ use sframe_record::Record;
 
 use super::ShardState;
 use super::line::{END, EndLine, ITEM, ItemLine, RECORD, ShardTotals};
+use super::line_error::LineError;
 use super::tally::Tally;
 use crate::Manifest;
 use crate::durable;
@@ -81,7 +82,7 @@ impl<'m> ShardReader<'m> {
     ) -> std::result::Result<ShardTotals, E> {
         while let Some(place) = self.lines.advance().map_err(|error| self.broken(error))? {
             let line = self.check.line(self.lines.line());
-            if let Some(line) = line.map_err(|reason| damaged(&self.path, reason))? {
+            if let Some(line) = line.map_err(|reason| damaged(&self.path, reason.to_string()))? {
                 visit(place, line)?;
             }
         }
@@ -163,27 +164,30 @@ impl<'m> Check<'m> {
     }
 
     /// The line, if it is a record or an item and none before it makes the shard unusable.
-    fn line<'a>(&mut self, text: &'a [u8]) -> std::result::Result<Option<ShardLine<'a>>, String> {
+    fn line<'a>(
+        &mut self,
+        text: &'a [u8],
+    ) -> std::result::Result<Option<ShardLine<'a>>, LineError> {
         self.lines += 1;
         if self.end.is_some() {
-            return Err("lines follow its last one".to_owned());
+            return Err(LineError::AfterEnd);
         }
         let line = if text.starts_with(RECORD) {
             let record = self.tally.record(text);
             record.map(|record| ShardLine::Record { text, record: Box::new(record) })
         } else if text.starts_with(ITEM) {
-            let item = ItemLine::read(self.lines, text).map_err(|defect| defect.to_string())?;
+            let item = ItemLine::read(self.lines, text).map_err(LineError::Field)?;
             self.tally.item(&item).map(|()| ShardLine::Item(item))
         } else if text.starts_with(END) {
-            self.end = Some(EndLine::read(self.lines, text).map_err(|defect| defect.to_string())?);
+            self.end = Some(EndLine::read(self.lines, text).map_err(LineError::Field)?);
             return Ok(None);
         } else {
-            return Err(format!("line {} is neither a record nor an item", self.lines));
+            return Err(LineError::UnknownKind(self.lines));
         };
         self.hasher.update(text);
         self.hasher.update(b"\n");
-        let line = line.map_err(|reason| {
-            self.stray.get_or_insert_with(|| format!("line {}: {reason}", self.lines));
+        let line = line.map_err(|error| {
+            self.stray.get_or_insert_with(|| format!("line {}: {error}", self.lines));
         });
         Ok(line.ok().filter(|_| self.stray.is_none()))
     }

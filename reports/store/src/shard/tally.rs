@@ -7,6 +7,7 @@ use sframe_record::Record;
 use sframe_record::json::{exact_name, name};
 
 use super::line::{ItemLine, ShardTotals};
+use super::line_error::LineError;
 use crate::counts::MAX_KINDS;
 use crate::{ContentHash, Counts, Item, Manifest};
 
@@ -46,52 +47,44 @@ impl<'m> Tally<'m> {
     ///
     /// # Errors
     /// The reason if it cannot be read, or is about another file.
-    pub(super) fn record<'a>(&mut self, text: &'a [u8]) -> Result<Record<'a>, String> {
+    pub(super) fn record<'a>(&mut self, text: &'a [u8]) -> Result<Record<'a>, LineError> {
         self.of_item += 1;
-        let text = str::from_utf8(text).map_err(|error| error.to_string());
-        let record = text.and_then(|text| Record::parse(text).map_err(|error| error.to_string()));
-        let record = record.map_err(|error| format!("the record cannot be read: {error}"))?;
-        let Some((number, item)) = self.of_manifest() else {
-            return Err("a record follows the last item".to_owned());
-        };
+        let text = str::from_utf8(text).map_err(LineError::NotUtf8)?;
+        let record = Record::parse(text).map_err(LineError::Unreadable)?;
+        let (number, item) = self.of_manifest().ok_or(LineError::AfterLastItem)?;
         if is_of(&record, item) {
             return Ok(record);
         }
         let item = name(item.path.as_os_str().as_bytes());
-        Err(format!("a record of {:?} among those of item {number}, {item:?}", &*record.path))
+        Err(LineError::OtherFile { path: record.path.as_str().to_owned(), number, item })
     }
 
     /// Adds the line of a finished item.
     ///
     /// # Errors
     /// The reason if it contradicts the manifest or the records before it.
-    pub(super) fn item(&mut self, line: &ItemLine) -> Result<(), String> {
+    pub(super) fn item(&mut self, line: &ItemLine) -> Result<(), LineError> {
         let ItemLine { item: number, hash, records, without } = line;
+        let (number, stated) = (*number, *records);
         let of_item = std::mem::take(&mut self.of_item);
-        let planned = self.of_manifest().filter(|(next, _)| next == number);
+        let planned = self.of_manifest().filter(|(next, _)| *next == number);
         self.items += 1;
         self.records += of_item;
         self.without.add_all(without);
-        let Some((_, item)) = planned else {
-            return Err(format!("item {number} is out of order"));
-        };
-        if *records != of_item {
-            return Err(format!(
-                "item {number} has {of_item} records, but its line states {records}"
-            ));
+        let (_, item) = planned.ok_or(LineError::OutOfOrder(number))?;
+        if stated != of_item {
+            return Err(LineError::Records { number, records: of_item, stated });
         }
         if of_item == 0 && without.is_empty() {
-            return Err(format!("item {number} has neither a record nor a file without one"));
+            return Err(LineError::Empty(number));
         }
-        if let (Some(hash), Some(planned)) = (hash, &item.hash)
+        if let (&Some(hash), &Some(planned)) = (hash, &item.hash)
             && hash != planned
         {
-            return Err(format!(
-                "item {number} has the hash {hash}, but {planned} in the manifest"
-            ));
+            return Err(LineError::Hash { number, hash, planned });
         }
         if self.without.kinds() > MAX_KINDS {
-            return Err(format!("more than {MAX_KINDS} kinds without a record"));
+            return Err(LineError::Kinds);
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::ShardState;
 use super::line::{EndLine, ItemLine, RECORD, ShardTotals};
+use super::line_error::LineError;
 use super::read;
 use super::tally::Tally;
 use crate::durable::{self, Draft};
@@ -55,8 +56,8 @@ impl<'m> ShardWriter<'m> {
     /// [`Error::Usage`] if it is not such a line, is longer than 256 MiB, cannot be read as a record, or is about
     /// another file; [`Error::Io`].
     pub fn record(&mut self, record: &[u8]) -> Result<()> {
-        check_line(record).map_err(Error::Usage)?;
-        self.tally.record(record).map_err(Error::Usage)?;
+        check_line(record).map_err(usage)?;
+        self.tally.record(record).map_err(usage)?;
         self.lines.line(record).map_err(Error::io("write", &self.path))
     }
 
@@ -82,7 +83,7 @@ impl<'m> ShardWriter<'m> {
             return Err(Error::Usage(what));
         }
         let line = ItemLine { item, hash, records: self.tally.of_item(), without };
-        self.tally.item(&line).map_err(Error::Usage)?;
+        self.tally.item(&line).map_err(usage)?;
         let line = line.write();
         self.lines.line(&line).map_err(Error::io("write", &self.path))
     }
@@ -138,17 +139,21 @@ fn publish(
     }
 }
 
+fn usage(error: LineError) -> Error {
+    Error::Usage(error.to_string())
+}
+
 /// Checks that a record can be a line of a shard.
-fn check_line(record: &[u8]) -> std::result::Result<(), String> {
+fn check_line(record: &[u8]) -> std::result::Result<(), LineError> {
     if record.len() > MAX_LINE {
-        return Err(format!("a record of {} bytes, allowed: {MAX_LINE}", record.len()));
+        return Err(LineError::TooLong(record.len()));
     }
     if !record.starts_with(RECORD) {
-        return Err("a record that does not start with {\"type\":\"file\",".to_owned());
+        return Err(LineError::NotARecord);
     }
     // JSON allows line feeds between values, but a line must not contain one.
     if record.contains(&b'\n') {
-        return Err("a record that holds a line feed".to_owned());
+        return Err(LineError::LineFeed);
     }
     Ok(())
 }

@@ -27,7 +27,8 @@ impl Rules {
 
     fn named(name: &str) -> Result<Rules, String> {
         let Ok(pattern) = name.parse::<RulePattern>() else {
-            return explain::find(name).map(|rule| Rules(vec![rule]));
+            let found = explain::find(name).map(|rule| Rules(vec![rule]));
+            return found.map_err(|error| error.to_string());
         };
         let selected = catalogue::all().filter(|rule| pattern.selects_rule(rule.name));
         let selected: Vec<&'static Rule> = selected.collect();

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use sframe_record::numbers::counted;
-use sframe_record::{CallSites, Summary};
+use sframe_record::{CallSiteTotal, CallSites, Summary};
 
 use crate::report::table;
 use crate::report::wrap::wrap;
@@ -25,27 +25,28 @@ pub(super) fn file(
     lines(out, sites, (noun, 2), width)
 }
 
-/// Writes what walkers of both kinds find in all files. The figures of a single file may have been `shown` with it.
+/// Writes what walkers of both kinds find in a single file whose figures were written with it.
+pub(super) fn of_listed_file(out: &mut dyn Write, width: Option<usize>) -> io::Result<()> {
+    let text = format!(
+        "call sites: a walker that looks up the return address itself may miss rows, as listed; {}",
+        CallSites::OTHER_WALKER
+    );
+    writeln!(out, "  {}", wrap(&text, 4, width))
+}
+
+/// Writes what walkers of both kinds find in all files.
 pub(super) fn totals(
     out: &mut dyn Write,
+    total: &CallSiteTotal,
     summary: &Summary<'_>,
-    shown: bool,
     width: Option<usize>,
 ) -> io::Result<()> {
-    let Some(total) = &summary.call_sites else { return Ok(()) };
-    let other = CallSites::OTHER_WALKER;
-    if shown && total.files == 1 {
-        let text = format!(
-            "call sites: a walker that looks up the return address itself may miss rows, as listed; {other}"
-        );
-        return writeln!(out, "  {}", wrap(&text, 4, width));
-    }
     let files = counted(total.files, "file");
     let text =
         format!("call sites of {files}, by a walker that looks up the return address itself:");
     writeln!(out, "  {}", wrap(&text, 4, width))?;
     lines(out, &total.sites, (summary.tables(), 4), width)?;
-    writeln!(out, "    {}", wrap(other, 6, width))?;
+    writeln!(out, "    {}", wrap(CallSites::OTHER_WALKER, 6, width))?;
     let Some(packages) = summary.several_call_site_packages() else { return Ok(()) };
     writeln!(out, "{BOLD}call sites{BOLD:#} of {}", packages.subject(PACKAGES))?;
     write!(out, "{}", table::text(&packages.table(PACKAGES, summary.tables())))

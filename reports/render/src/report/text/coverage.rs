@@ -3,11 +3,10 @@
 
 use std::io::{self, Write};
 
-use sframe_oracle::coverage::Cause;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{
-    Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Summary, Verdicts,
-    WithoutEntry, demangle,
+    Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Summary, SymbolNames,
+    Verdicts, WithoutEntry,
 };
 
 const BOLD: anstyle::Style = anstyle::Style::new().bold();
@@ -26,8 +25,8 @@ pub(super) struct Style<'n> {
     pub(super) each: bool,
     /// `--all` was not given, and would list more of them.
     pub(super) all_lists_more: bool,
-    /// Write the names of C++ and Rust functions as their source has them.
-    pub(super) demangle: bool,
+    /// Which names functions have.
+    pub(super) names: SymbolNames,
 }
 
 /// Writes the table of one file.
@@ -141,7 +140,7 @@ fn without_entry(
     for function in listed {
         let source = function.source.as_ref();
         let source = source.map_or(String::new(), |of| format!(", {}:{}", of.file, of.line));
-        let (size, place) = (grouped(function.size), example(function, style.demangle));
+        let (size, place) = (grouped(function.size), example(function, style.names));
         writeln!(out, "  {size:>13}      {place}{source}")?;
         number = number.saturating_add(1);
         listed_bytes = listed_bytes.saturating_add(function.size);
@@ -156,16 +155,14 @@ fn without_entry(
 }
 
 fn lost(out: &mut dyn Write, loss: &Loss<'_>, style: Style<'_>) -> io::Result<()> {
-    let unexplained = loss.cause.as_str() == Cause::Unexplained.name();
-    let what = match (unexplained, style.with_section) {
+    let what = match (loss.is_unexplained(), style.with_section) {
         (true, true) => "lost, unexplained".to_owned(),
         (true, false) => "SFrame could describe it".to_owned(),
         (false, true) => format!("lost: {}", loss.cause),
         (false, false) => format!("in the way: {}", loss.cause),
     };
     let functions = counted(loss.functions, "function");
-    let examples: Vec<String> =
-        loss.examples.iter().map(|of| example(of, style.demangle)).collect();
+    let examples: Vec<String> = loss.examples.iter().map(|of| example(of, style.names)).collect();
     let colon = if examples.is_empty() { "" } else { ": " };
     let examples = examples.join(", ");
     writeln!(out, "  {:>13}    {what}, {functions}{colon}{examples}", grouped(loss.bytes))
@@ -178,14 +175,13 @@ fn limited(out: &mut dyn Write, limit: &Limit<'_>) -> io::Result<()> {
 }
 
 /// `foo at 0x1000`.
-pub(super) fn example(example: &FunctionPlace<'_>, demangled: bool) -> String {
+pub(super) fn example(example: &FunctionPlace<'_>, names: SymbolNames) -> String {
     let section = example.code_section.as_ref().map_or(String::new(), |name| format!("{name}+"));
     let file = example.file.as_ref().map_or(String::new(), |file| {
         format!(" in {}", sframe_record::text::printable(file.as_str()))
     });
     let place = format!("{section}{}{file}", example.start);
-    let symbol = example.symbol.as_ref();
-    let symbol = symbol.map(|symbol| if demangled { demangle(symbol) } else { symbol.to_string() });
+    let symbol = example.symbol.as_ref().map(|symbol| names.printed(symbol));
     match (symbol, example.symbol_offset) {
         (Some(symbol), Some(offset)) if offset > 0 => format!("{symbol}+{offset:#x} at {place}"),
         (Some(symbol), _) => format!("{symbol} at {place}"),

@@ -25,11 +25,11 @@ impl Titles<'_> {
     }
 }
 
-const fn mark(side: Side) -> (char, Style) {
+const fn style(side: Side) -> Style {
     match side {
-        Side::Both => (' ', DIM),
-        Side::Sframe | Side::First => ('-', FIRST),
-        Side::Cfi | Side::Second => ('+', SECOND),
+        Side::Both => DIM,
+        Side::Sframe | Side::First => FIRST,
+        Side::Cfi | Side::Second => SECOND,
     }
 }
 
@@ -74,7 +74,7 @@ fn write_line(
     beside: Option<&Instruction<'_>>,
     indent: usize,
 ) -> io::Result<()> {
-    let (mark, style) = mark(line.side);
+    let (mark, style) = (line.side.mark(), style(line.side));
     let start = line.start.to_string();
     let frame = &line.frame;
     let (cfa, ra, fp) = (frame.cfa.to_string(), frame.signed_ra(), frame.fp.to_string());

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use anstyle::Style;
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
-use sframe_record::{ElfType, Forecast, LINKED, Predicted, Summary};
+use sframe_record::{ElfType, Forecast, LINKED, Predicted, Summary, SymbolNames};
 
+use super::TextOptions;
 use super::coverage::example;
 use crate::report::table;
 use crate::report::wrap::wrap;
@@ -37,22 +38,24 @@ pub(super) fn file(
     unknown(forecast, width).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// Writes the forecasts for all programs and libraries together, and for all objects. Nothing else was asked for if it
-/// `is_alone`.
+/// Writes the forecasts for all programs and libraries together, and for all objects.
 pub(super) fn totals(
     out: &mut dyn Write,
     summary: &Summary<'_>,
-    width: Option<usize>,
-    is_alone: bool,
+    options: &TextOptions,
 ) -> io::Result<()> {
+    let width = options.width;
     let totals = summary.forecasts();
     let files: u64 = totals.iter().map(|(total, _)| total.files).sum();
     let packages = summary.several_packages();
     for (place, (total, noun)) in totals.iter().enumerate() {
-        let forecast = &of_one(&total.forecast, *noun == LINKED, files);
+        let of_file = if *noun == LINKED { ElfType::Shared } else { ElfType::Relocatable };
+        // The forecast for a single file has what a file has and sums do not.
+        let elf_type = (files == 1).then_some(of_file);
+        let forecast = &Forecast { elf_type, ..total.forecast.clone() };
         let mut lines = Vec::new();
-        // Otherwise, the answer is the last line.
-        if files > 1 || !is_alone {
+        // If nothing else was asked about a single file, the answer is the last line.
+        if files > 1 || options.findings {
             answer(out, &counted(total.files, noun), total.answer(), width)?;
             lines = unknown(forecast, width);
         }
@@ -82,12 +85,6 @@ pub(super) fn totals(
 /// The number of columns that lines may have.
 pub(super) fn screen(width: Option<usize>) -> usize {
     width.unwrap_or(WIDTH).min(WIDTH)
-}
-
-/// The forecast; for a single file, with what a file has and sums do not.
-fn of_one<'r>(forecast: &Forecast<'r>, is_linked: bool, files: u64) -> Forecast<'r> {
-    let of_file = if is_linked { ElfType::Shared } else { ElfType::Relocatable };
-    Forecast { elf_type: (files == 1).then_some(of_file), ..forecast.clone() }
 }
 
 /// Writes `forecast for FILE: SFrame would add ...`.
@@ -132,7 +129,11 @@ fn examples(forecast: &Forecast<'_>) -> Vec<String> {
             continue;
         }
         shown.push(&loss.cause);
-        lines.push(fitting(&format!("  {}: {}", printable(&*loss.cause), example(first, false))));
+        lines.push(fitting(&format!(
+            "  {}: {}",
+            printable(&*loss.cause),
+            example(first, SymbolNames::Mangled)
+        )));
     }
     lines
 }

@@ -2,10 +2,10 @@
 
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
-use sframe_record::{Code, Finding, Function, Record, Text as Name, demangle};
+use sframe_record::{Code, Finding, Function, Record, SymbolNames, Text as Name};
 
 /// `.sframe+0x20 (file offset 0x2020), function 3 foo at 0x1000 (60 bytes), row 2`.
-pub(super) fn of(record: &Record<'_>, finding: &Finding<'_>, demangled: bool) -> String {
+pub(super) fn of(record: &Record<'_>, finding: &Finding<'_>, names: SymbolNames) -> String {
     let mut parts = Vec::new();
     let section = finding.section.and_then(|position| record.sections.get(position));
     match (section, finding.offset) {
@@ -17,13 +17,13 @@ pub(super) fn of(record: &Record<'_>, finding: &Finding<'_>, demangled: bool) ->
         (None, _) => {}
     }
     if let Some(function) = &finding.function {
-        parts.push(function_place(function, finding.elf_section.as_ref(), demangled));
+        parts.push(function_place(function, finding.elf_section.as_ref(), names));
     }
     if let Some(row) = finding.row {
         parts.push(format!("row {row}"));
     }
     if let Some(code) = &finding.code {
-        parts.push(code_place(code, finding, demangled));
+        parts.push(code_place(code, finding, names));
     }
     if let Some(source) = &finding.source {
         parts.push(format!("{}:{}", source.file, source.line));
@@ -34,12 +34,12 @@ pub(super) fn of(record: &Record<'_>, finding: &Finding<'_>, demangled: bool) ->
 fn function_place(
     function: &Function<'_>,
     elf_section: Option<&Name<'_>>,
-    demangled: bool,
+    names: SymbolNames,
 ) -> String {
     let mut text = format!("function {}", function.index);
     if let Some(symbol) = &function.symbol {
         text.push(' ');
-        text.push_str(&symbol_place(symbol, function.symbol_offset, demangled));
+        text.push_str(&symbol_place(symbol, function.symbol_offset, names));
     }
     if let Some(start) = function.start {
         let section = section_of(function.code_section.as_ref(), function.symbol.as_ref());
@@ -54,10 +54,10 @@ fn function_place(
     text
 }
 
-fn code_place(code: &Code<'_>, finding: &Finding<'_>, demangled: bool) -> String {
+fn code_place(code: &Code<'_>, finding: &Finding<'_>, names: SymbolNames) -> String {
     let is_alone = finding.function.is_none();
     let symbol = match code.symbol.as_ref().filter(|_| is_alone) {
-        Some(symbol) => format!(" in {}", symbol_place(symbol, code.symbol_offset, demangled)),
+        Some(symbol) => format!(" in {}", symbol_place(symbol, code.symbol_offset, names)),
         None => String::new(),
     };
     let in_section = finding.elf_section.as_ref();
@@ -75,11 +75,8 @@ fn is_unusual(name: &Name<'_>, relative_to: Option<&Name<'_>>) -> bool {
 }
 
 /// `foo+0x10`.
-fn symbol_place(symbol: &Name<'_>, offset: Option<u64>, demangled: bool) -> String {
-    let symbol = match demangled {
-        true => demangle(symbol),
-        false => symbol.to_string(),
-    };
+fn symbol_place(symbol: &Name<'_>, offset: Option<u64>, names: SymbolNames) -> String {
+    let symbol = names.printed(symbol);
     match offset {
         None | Some(0) => symbol,
         Some(offset) => format!("{symbol}+{offset:#x}"),

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::{column_width, printable};
-use sframe_record::{Outcome, ReadFunctions, Reading, ReadingTotal, Summary};
+use sframe_record::{Outcome, ReadExample, ReadFunctions, Reading, ReadingTotal, Summary};
 
 use crate::report::table;
 
@@ -63,7 +63,7 @@ fn beyond(of: &Reading<'_>) -> String {
     if of.bytes.beyond == 0 {
         return String::new();
     }
-    let first = of.examples.iter().find(|example| &*example.kind == "beyond");
+    let first = of.examples.iter().find(|of| of.kind.as_str() == ReadExample::BEYOND);
     let first = first.map_or(String::new(), |example| format!(", first at {}", example.pc));
     let bytes = counted(of.bytes.beyond, "byte");
     format!(", and a row for {bytes} where the specification has none{first}")

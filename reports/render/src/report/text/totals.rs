@@ -17,7 +17,7 @@ impl<W: Write> Text<W> {
     pub fn totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         let is_forecast = !self.options.findings && !summary.forecasts().is_empty();
         if is_forecast {
-            forecast::totals(&mut self.out, summary, self.options.width, true)?;
+            forecast::totals(&mut self.out, summary, &self.options)?;
             self.options.width = Some(forecast::screen(self.options.width));
         } else {
             self.separate()?;
@@ -59,16 +59,24 @@ impl<W: Write> Text<W> {
             let files = counted(total.files, "file");
             let text = format!("compared with the code of {files}{proofs}");
             writeln!(self.out, "  {}", self.wrapped(&text, 4))?;
-            unproven::totals(&mut self.out, total, noun, self.options.demangle)?;
+            unproven::totals(&mut self.out, total, noun, self.options.names)?;
         }
         match is_bare && summary.undecided == 0 {
             true => self.policy_totals(summary)?,
             false => self.finding_totals(summary, advice::thorough(summary).as_slice())?,
         }
         self.failed_gates(summary)?;
-        call_sites::totals(&mut self.out, summary, self.has_call_sites, self.options.width)?;
+        match &summary.call_sites {
+            Some(total) if self.has_call_sites && total.files == 1 => {
+                call_sites::of_listed_file(&mut self.out, self.options.width)?;
+            }
+            Some(total) => {
+                call_sites::totals(&mut self.out, total, summary, self.options.width)?;
+            }
+            None => {}
+        }
         if !is_forecast {
-            forecast::totals(&mut self.out, summary, self.options.width, false)?;
+            forecast::totals(&mut self.out, summary, &self.options)?;
         }
         // What consumers do with a single file was written with it.
         if !summary.readings.is_empty() && summary.with_section > 1 {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use sframe_process::Witness;
 use sframe_record::Address;
 
-use super::{DIFFERENT, name};
+use super::DIFFERENT;
 use crate::function_name::at_offset;
 use crate::walk::{ByCall, FrameValues, SharedText, StackLevel, ThreadWalk, WalkRow, WitnessFrame};
 
@@ -27,7 +27,7 @@ pub(super) fn write_parting(
         }
     }
     for frame in &level.witnesses {
-        write_found(out, name(frame.witness), &Found::of(frame))?;
+        write_found(out, frame.witness, &Found::of(frame))?;
     }
     match thread.alone {
         Some(witness) => writeln!(out, "    {}", ruling(witness)),
@@ -36,17 +36,15 @@ pub(super) fn write_parting(
 }
 
 /// Who is wrong, if one witness contradicts two that agree.
-fn ruling(alone: &str) -> String {
+fn ruling(alone: Witness) -> String {
     let [sframe, cfi, code] = Witness::ALL.map(|witness| match witness {
         Witness::Code => "the machine code",
         other => other.name(),
     });
-    match Witness::ALL.into_iter().find(|witness| witness.identifier() == alone) {
-        Some(Witness::Sframe) => {
-            format!("{sframe} is wrong: {cfi} and {code} find the same caller")
-        }
-        Some(Witness::Cfi) => format!("{cfi} is wrong: {sframe} and {code} find the same caller"),
-        _ => format!("only {code} differs: {sframe} and {cfi} find the same caller"),
+    match alone {
+        Witness::Sframe => format!("{sframe} is wrong: {cfi} and {code} find the same caller"),
+        Witness::Cfi => format!("{cfi} is wrong: {sframe} and {code} find the same caller"),
+        Witness::Code => format!("only {code} differs: {sframe} and {cfi} find the same caller"),
     }
 }
 
@@ -85,7 +83,7 @@ pub(super) fn write_astray(out: &mut dyn Write, level: &StackLevel) -> io::Resul
     writeln!(out, "    looked up {}, the return address: {at}", first.looked_up)?;
     let all = || level.witnesses.iter().filter_map(with_call);
     for (frame, _) in all() {
-        write_found(out, name(frame.witness), &Found::of(frame))?;
+        write_found(out, frame.witness, &Found::of(frame))?;
     }
     // The offset of the byte itself.
     let offset = by_call.symbol_offset.and_then(|offset| offset.checked_sub(1));
@@ -94,7 +92,7 @@ pub(super) fn write_astray(out: &mut dyn Write, level: &StackLevel) -> io::Resul
     for (frame, by_call) in all() {
         let ByCall { row, caller, end, .. } = by_call;
         let found = Found { row: row.as_ref(), caller: caller.as_ref(), end: end.as_deref() };
-        write_found(out, name(frame.witness), &found)?;
+        write_found(out, frame.witness, &found)?;
     }
     Ok(())
 }
@@ -113,7 +111,8 @@ impl<'f> Found<'f> {
     }
 }
 
-fn write_found(out: &mut dyn Write, name: &str, found: &Found<'_>) -> io::Result<()> {
+fn write_found(out: &mut dyn Write, witness: Witness, found: &Found<'_>) -> io::Result<()> {
+    let name = witness.name();
     match found.row {
         Some(row) => writeln!(out, "    {name:<6}  row {}", row_text(row))?,
         None => writeln!(out, "    {name:<6}  no row")?,

@@ -65,10 +65,7 @@ fn compiler(text: &str) -> Option<Compiler<'static>> {
     }
     let text = text.strip_prefix(RUSTC).unwrap_or(text);
     let found = producer(text);
-    match found.kind.as_str() {
-        "compiler" => Some(Compiler { name: found.name, version: found.version }),
-        _ => None,
-    }
+    found.is_compiler().then_some(Compiler { name: found.name, version: found.version })
 }
 
 #[cfg(test)]
