@@ -22,7 +22,7 @@ mod tests;
 pub use error::{Error, ErrorKind};
 pub use field::FieldPlace;
 pub use function::{
-    Attributes, Function, FunctionEntry, FunctionField, FunctionInfo, FunctionInfo2,
+    Attributes, FdeType, Function, FunctionEntry, FunctionField, FunctionInfo, FunctionInfo2,
 };
 pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Version};
 pub use interpret::{Control, RowLayout, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};

@@ -49,6 +49,9 @@ pub(crate) struct Walk<'a> {
     sound: SoundRows,
     sound_places: SoundPlaces,
     sound_functions: SoundFunctions,
+    /// The bytes of rows that the pass may still read: in a sound section, rows do not overlap, so that they are no more than
+    /// the section has.
+    budget: u64,
 }
 
 /// The result of reading the rows of one function.
@@ -77,6 +80,7 @@ impl<'a> Walk<'a> {
             sound: SoundRows::new(),
             sound_places: SoundPlaces::default(),
             sound_functions: SoundFunctions::new(),
+            budget: 0,
         }
     }
 
@@ -90,9 +94,7 @@ impl<'a> Walk<'a> {
             faulty: Vec::new(),
         };
         surveyed.totals.complete = self.whole.section.entry_count() == self.whole.header().num_fdes;
-        // In a sound section, rows do not overlap. Once more bytes of rows have been read than the section has, there
-        // must be an overlap, and the survey can stop reading rows.
-        let mut budget = self.whole.section.data().len() as u64;
+        self.budget = self.whole.section.data().len() as u64;
         let mut nothing = |_| ();
         let mut counter = Collector::new(CATALOGUE, Keep::First(0), &mut nothing);
         let mut range: Option<CodeRange> = None;
@@ -116,7 +118,7 @@ impl<'a> Walk<'a> {
             }
             self.check_any_function(&context, &mut counter);
             surveyed.totals.functions += 1;
-            self.survey_rows(&context, &mut surveyed, &mut budget, &mut counter);
+            self.survey_rows(&context, &mut surveyed, &mut counter);
             if counter.total() > before {
                 surveyed.faulty.push(entry.index());
             }
@@ -129,12 +131,11 @@ impl<'a> Walk<'a> {
         &mut self,
         context: &FunctionContext<'_>,
         surveyed: &mut Surveyed,
-        budget: &mut u64,
         counter: &mut Collector<'_>,
     ) {
         let read = match &context.function {
             Ok(function) if function.fre_type().is_ok() && rows_start_inside(function) => {
-                self.walk_rows::<false>(function, budget, counter)
+                self.walk_rows::<false>(function, counter)
             }
             Ok(_) | Err(_) => {
                 surveyed.totals.complete = false;
@@ -157,7 +158,7 @@ impl<'a> Walk<'a> {
         suspects: &[u32],
         collector: &mut Collector<'_>,
     ) {
-        let mut budget = self.whole.section.data().len() as u64;
+        self.budget = self.whole.section.data().len() as u64;
         for &index in &surveyed.faulty {
             let Some(entry) = self.whole.section.entry(index) else { continue };
             let before = index.checked_sub(1).and_then(|index| self.whole.section.entry(index));
@@ -178,7 +179,7 @@ impl<'a> Walk<'a> {
                 && !suspect
                 && rows_start_inside(function)
             {
-                self.walk_rows::<true>(function, &mut budget, collector);
+                self.walk_rows::<true>(function, collector);
             }
         }
     }
@@ -243,7 +244,6 @@ impl<'a> Walk<'a> {
     fn walk_rows<const REPORT: bool>(
         &mut self,
         function: &Function<'_>,
-        budget: &mut u64,
         collector: &mut Collector<'_>,
     ) -> RowsRead {
         let Ok(mut entries) = function.frame_row_entries() else {
@@ -259,14 +259,8 @@ impl<'a> Walk<'a> {
         let mut index = 0;
         let mut complete = true;
         loop {
-            if learns && layout.is_ok() {
-                index += self.pass_sound(
-                    &mut entries,
-                    &mut previous,
-                    &space,
-                    function.is_flexible(),
-                    budget,
-                );
+            if learns && let Ok(layout) = &layout {
+                index += self.pass_sound(&mut entries, &mut previous, &space, layout);
             }
             let row = match entries.next() {
                 Some(Ok(row)) => row,
@@ -278,11 +272,11 @@ impl<'a> Walk<'a> {
                 }
                 None => break,
             };
-            let Some(rest) = budget.checked_sub(row.size()) else {
+            let Some(rest) = self.budget.checked_sub(row.size()) else {
                 complete = false;
                 break;
             };
-            *budget = rest;
+            self.budget = rest;
             if let Ok(layout) = &layout {
                 let before = previous.as_ref().map(|row| row.start);
                 let place = space.place(row.start, before);
@@ -320,22 +314,21 @@ impl<'a> Walk<'a> {
     /// Skips rows at ordinary places that are known to be sound, and returns their number. `previous` is then the last
     /// of them.
     fn pass_sound<'r>(
-        &self,
+        &mut self,
         entries: &mut FrameRowEntries<'r>,
         previous: &mut Option<FrameRowEntry<'r>>,
         space: &RowSpace,
-        flexible: bool,
-        budget: &mut u64,
+        layout: &RowLayout,
     ) -> u32 {
         let mut before = previous.as_ref().map(|row| row.start);
         let ordinary = self.sound_places.contains_ordinary(space);
-        let mut left = *budget;
+        let mut left = self.budget;
         let mut size = 0;
         let mut count = 0;
         while let Some(row) = entries.short()
             && ordinary
             && space.is_ordinary(row.start, before)
-            && self.sound.contains_short(&row, flexible)
+            && self.sound.contains_short(&row, layout)
             && let Some(rest) = left.checked_sub(row.size as u64)
         {
             left = rest;
@@ -344,7 +337,7 @@ impl<'a> Walk<'a> {
             size = row.size;
             count += 1;
         }
-        *budget = left;
+        self.budget = left;
         if count > 0 && entries.remaining() > 0 {
             *previous = entries.before(size);
         }
