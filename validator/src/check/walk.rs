@@ -254,13 +254,15 @@ impl<'a> Walk<'a> {
         let size = function.size();
         let learns = self.selection.learns_rows();
         let errors = collector.errors();
+        let mut budget = self.budget;
         let mut previous: Option<FrameRowEntry<'_>> = None;
         let mut together = RowsContext::new(function);
         let mut index = 0;
         let mut complete = true;
         loop {
             if learns && let Ok(layout) = &layout {
-                index += self.pass_sound(&mut entries, &mut previous, &space, layout);
+                index +=
+                    self.pass_sound(&mut entries, &mut previous, (&space, layout), &mut budget);
             }
             let row = match entries.next() {
                 Some(Ok(row)) => row,
@@ -272,11 +274,11 @@ impl<'a> Walk<'a> {
                 }
                 None => break,
             };
-            let Some(rest) = self.budget.checked_sub(row.size()) else {
+            let Some(rest) = budget.checked_sub(row.size()) else {
                 complete = false;
                 break;
             };
-            self.budget = rest;
+            budget = rest;
             if let Ok(layout) = &layout {
                 let before = previous.as_ref().map(|row| row.start);
                 let place = space.place(row.start, before);
@@ -305,6 +307,7 @@ impl<'a> Walk<'a> {
             previous = Some(row);
             index += 1;
         }
+        self.budget = budget;
         if !self.selection.rows_of.is_empty() && together.count == function.num_rows() {
             self.check_rows_of(&together, collector);
         }
@@ -314,15 +317,15 @@ impl<'a> Walk<'a> {
     /// Skips rows at ordinary places that are known to be sound, and returns their number. `previous` is then the last
     /// of them.
     fn pass_sound<'r>(
-        &mut self,
+        &self,
         entries: &mut FrameRowEntries<'r>,
         previous: &mut Option<FrameRowEntry<'r>>,
-        space: &RowSpace,
-        layout: &RowLayout,
+        (space, layout): (&RowSpace, &RowLayout),
+        budget: &mut u64,
     ) -> u32 {
         let mut before = previous.as_ref().map(|row| row.start);
         let ordinary = self.sound_places.contains_ordinary(space);
-        let mut left = self.budget;
+        let mut left = *budget;
         let mut size = 0;
         let mut count = 0;
         while let Some(row) = entries.short()
@@ -337,7 +340,7 @@ impl<'a> Walk<'a> {
             size = row.size;
             count += 1;
         }
-        self.budget = left;
+        *budget = left;
         if count > 0 && entries.remaining() > 0 {
             *previous = entries.before(size);
         }
