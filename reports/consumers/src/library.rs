@@ -2,6 +2,7 @@
 
 mod flip;
 mod inputs;
+pub(crate) mod search;
 
 use std::borrow::Cow;
 
