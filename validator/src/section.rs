@@ -24,7 +24,7 @@ pub use field::FieldPlace;
 pub use function::{
     Attributes, FdeType, Function, FunctionEntry, FunctionField, FunctionInfo, FunctionInfo2,
 };
-pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Version};
+pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Preamble, Version};
 pub use interpret::{Control, RowLayout, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
 pub use placement::{Placement, StartRelocation, Starts};
 pub use plain::{PlainRow, PlainRows};
