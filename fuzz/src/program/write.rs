@@ -156,7 +156,7 @@ impl Program {
 
     /// Whether an offset of the CFA is written signed and factored, not unchanged.
     const fn is_factored(&self, offset: i64, form: u8) -> bool {
-        (offset < 0 || form % 2 != 0) && offset % self.data_factor == 0
+        (offset < 0 || !form.is_multiple_of(2)) && offset % self.data_factor == 0
     }
 
     fn write_cfa_offset(&self, out: &mut Out, offset: i64, form: u8) {
