@@ -20,7 +20,7 @@ use sframe_validator::{Abi, Placement, Section, Version};
 
 use crate::view;
 use fields::field_names;
-pub use readers::{ByteChange, OtherReader, Reaction, other_readers};
+pub use readers::{BATCH, ByteChange, OtherReader, Reaction, other_readers};
 
 /// The first of these, in this order, that detected a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,8 +81,17 @@ pub struct Change<'f> {
     pub field: &'f str,
     /// The value before and after.
     pub values: (u8, u8),
-    /// A bit was flipped; otherwise the byte was set.
-    pub flipped: bool,
+    /// How the value was changed.
+    pub kind: ChangeKind,
+}
+
+/// How a byte is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// A bit is flipped.
+    Flip,
+    /// The byte is set to 0x00 or 0xff.
+    Set,
 }
 
 /// The kind of section that a file has.
@@ -159,12 +168,13 @@ pub fn experiment(file: &[u8], mut sink: impl FnMut(Change<'_>, Noticed)) -> Opt
     let mut changed = file.to_vec();
     for (offset, field) in names.iter().enumerate() {
         let old = sound[offset];
-        let flips = (0..8).map(|bit| (old ^ (1 << bit), true));
-        let sets = [0, 0xff].into_iter().filter(|new| *new != old).map(|new| (new, false));
-        for (new, flipped) in flips.chain(sets) {
+        let flips = (0..8).map(|bit| (old ^ (1 << bit), ChangeKind::Flip));
+        let sets = [0, 0xff].into_iter().filter(|new| *new != old);
+        let sets = sets.map(|new| (new, ChangeKind::Set));
+        for (new, kind) in flips.chain(sets) {
             changed[start + offset] = new;
             let noticed = notice(&changed, (start, end), placement, &before, &section);
-            sink(Change { offset, field, values: (old, new), flipped }, noticed);
+            sink(Change { offset, field, values: (old, new), kind }, noticed);
         }
         changed[start + offset] = old;
     }

@@ -130,6 +130,8 @@ pub struct Plan {
     pub trailing: Vec<u8>,
     /// The functions, ordered by address and without overlaps.
     pub functions: Vec<FunctionPlan>,
+    /// Whether rows may have unusual frames.
+    pub odd_frames: bool,
 }
 
 impl Plan {
@@ -283,6 +285,7 @@ fn header(
         unused_rows: space(4)?,
         trailing: space(9)?,
         functions: Vec::new(),
+        odd_frames: features.warned,
     };
     Ok((plan, features, code))
 }

@@ -92,6 +92,7 @@ impl Twin {
             unused_rows: Vec::new(),
             trailing: Vec::new(),
             functions: functions.collect(),
+            odd_frames: false,
         };
         Twin { program, plan }
     }

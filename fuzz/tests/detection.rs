@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use sframe_corpus::{read, tools};
-use sframe_fuzz::detection::{Noticed, OtherReader, Reaction, experiment, other_readers};
+use sframe_fuzz::detection::{
+    BATCH, ChangeKind, Noticed, OtherReader, Reaction, experiment, other_readers,
+};
 
 /// Fields without which nothing can be read: flipping a bit in one of them is always an error.
 const VITAL: [&str; 4] = ["sfp_magic", "sfh_abi_arch", "sfh_num_fdes", "sfh_cfa_fixed_ra_offset"];
@@ -17,11 +19,11 @@ fn every_change_is_made_once_and_detected() {
         let subject = experiment(&file, |change, noticed| {
             let (old, new) = change.values;
             assert_ne!(old, new);
-            if change.flipped {
+            if change.kind == ChangeKind::Flip {
                 assert_eq!((old ^ new).count_ones(), 1);
                 *bits.entry(change.offset).or_default() += 1;
             }
-            if VITAL.contains(&change.field) && change.flipped {
+            if VITAL.contains(&change.field) && change.kind == ChangeKind::Flip {
                 let found = matches!(noticed, Noticed::Error | Noticed::Warning);
                 assert!(found, "{name} {change:?}: {noticed:?}");
             }
@@ -51,7 +53,7 @@ fn watcher() -> &'static Path {
 #[test]
 fn a_reader_that_cannot_be_run_is_an_error() {
     let reader = OtherReader::new("none", "/no/such/reader", watcher());
-    let error = reader.reactions(b"file", &[], true).expect_err("no such program");
+    let error = reader.reactions(b"file", &[], BATCH).expect_err("no such program");
     assert_eq!(error.to_string(), "none cannot be run: No such file or directory (os error 2)");
 }
 
@@ -77,8 +79,8 @@ fn other_readers_are_judged_file_by_file() {
         let bytes: Vec<_> = changes.iter().map(|(at, value, _)| (offset + at, *value)).collect();
         let mut read_by = Vec::new();
         for reader in &readers {
-            let of = |together| reader.reactions(&file, &bytes, together).expect("it runs");
-            let (Some(together), Some(alone)) = (of(true), of(false)) else { continue };
+            let of = |batch| reader.reactions(&file, &bytes, batch).expect("it runs");
+            let (Some(together), Some(alone)) = (of(BATCH), of(1)) else { continue };
             for ((change, together), alone) in changes.iter().zip(together).zip(alone) {
                 // A crash of a reader may depend on memory after the section.
                 let by_chance = together == Reaction::Crash || alone == Reaction::Crash;

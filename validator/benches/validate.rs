@@ -119,7 +119,7 @@ fn hostile(case: &str) -> Vec<u8> {
                 }));
             }
         }
-        // The same, but each block starts one row after the preceding one.
+        // 3,200 functions with overlapping blocks of rows: each starts one row after the preceding one.
         "overlapping blocks" => {
             builder.function(block(FunctionBuilder::new(0x1000, 16)));
             for index in 1..3_200_u32 {

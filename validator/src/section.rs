@@ -22,9 +22,9 @@ mod tests;
 pub use error::{Error, ErrorKind};
 pub use field::FieldPlace;
 pub use function::{
-    Attributes, Function, FunctionEntry, FunctionField, FunctionInfo, FunctionInfo2,
+    Attributes, FdeType, Function, FunctionEntry, FunctionField, FunctionInfo, FunctionInfo2,
 };
-pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Version};
+pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Preamble, Version};
 pub use interpret::{Control, RowLayout, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
 pub use placement::{Placement, StartRelocation, Starts};
 pub use plain::{PlainRow, PlainRows};

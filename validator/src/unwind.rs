@@ -170,69 +170,69 @@ impl fmt::Display for Named<Register> {
     }
 }
 
+/// Writes a CFA; `name` gives the name of a register.
+fn write_cfa<N: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    cfa: Cfa,
+    name: impl Fn(Register) -> N,
+) -> fmt::Result {
+    match cfa {
+        Cfa::RegisterOffset { register, offset } => write!(f, "{}{offset:+}", name(register)),
+        Cfa::Dereference { register, offset } => write!(f, "*({}{offset:+})", name(register)),
+        Cfa::DereferencePlus { register, offset, plus } => {
+            write!(f, "*({}{offset:+}){plus:+}", name(register))
+        }
+        Cfa::Expression(expression) => fmt::Display::fmt(&expression, f),
+        Cfa::Undefined => f.write_str("undefined"),
+    }
+}
+
+/// Writes a recovery; `name` gives the name of a register.
+fn write_recovery<N: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    recovery: Recovery,
+    name: impl Fn(Register) -> N,
+) -> fmt::Result {
+    match recovery {
+        Recovery::Unchanged => f.write_str("unchanged"),
+        Recovery::AtCfa(offset) => write!(f, "*(CFA{offset:+})"),
+        Recovery::CfaOffset(offset) => write!(f, "CFA{offset:+}"),
+        Recovery::AtRegister { register, offset } => write!(f, "*({}{offset:+})", name(register)),
+        Recovery::RegisterOffset { register, offset: 0 } => name(register).fmt(f),
+        Recovery::RegisterOffset { register, offset } => write!(f, "{}{offset:+}", name(register)),
+        Recovery::AtExpression(expression) => write!(f, "*{expression}"),
+        Recovery::Expression(expression) => fmt::Display::fmt(&expression, f),
+        Recovery::Undefined => f.write_str("undefined"),
+    }
+}
+
 impl fmt::Display for Named<Cfa> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |register| Named(self.0, register);
-        match self.1 {
-            Cfa::RegisterOffset { register, offset } => write!(f, "{}{offset:+}", name(register)),
-            Cfa::Dereference { register, offset } => write!(f, "*({}{offset:+})", name(register)),
-            Cfa::DereferencePlus { register, offset, plus } => {
-                write!(f, "*({}{offset:+}){plus:+}", name(register))
-            }
-            other => other.fmt(f),
-        }
+        write_cfa(f, self.1, |register| Named(self.0, register))
+    }
+}
+
+impl fmt::Display for Cfa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_cfa(f, *self, |register| register)
     }
 }
 
 impl fmt::Display for Named<Recovery> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |register| Named(self.0, register);
-        match self.1 {
-            Recovery::AtRegister { register, offset } => {
-                write!(f, "*({}{offset:+})", name(register))
-            }
-            Recovery::RegisterOffset { register, offset: 0 } => name(register).fmt(f),
-            Recovery::RegisterOffset { register, offset } => {
-                write!(f, "{}{offset:+}", name(register))
-            }
-            other => other.fmt(f),
-        }
+        write_recovery(f, self.1, |register| Named(self.0, register))
+    }
+}
+
+impl fmt::Display for Recovery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_recovery(f, *self, |register| register)
     }
 }
 
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "expression@{:#x}", self.offset)
-    }
-}
-
-impl fmt::Display for Cfa {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Cfa::RegisterOffset { register, offset } => write!(f, "{register}{offset:+}"),
-            Cfa::Dereference { register, offset } => write!(f, "*({register}{offset:+})"),
-            Cfa::DereferencePlus { register, offset, plus } => {
-                write!(f, "*({register}{offset:+}){plus:+}")
-            }
-            Cfa::Expression(expression) => expression.fmt(f),
-            Cfa::Undefined => f.write_str("undefined"),
-        }
-    }
-}
-
-impl fmt::Display for Recovery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Recovery::Unchanged => f.write_str("unchanged"),
-            Recovery::AtCfa(offset) => write!(f, "*(CFA{offset:+})"),
-            Recovery::CfaOffset(offset) => write!(f, "CFA{offset:+}"),
-            Recovery::AtRegister { register, offset } => write!(f, "*({register}{offset:+})"),
-            Recovery::RegisterOffset { register, offset: 0 } => register.fmt(f),
-            Recovery::RegisterOffset { register, offset } => write!(f, "{register}{offset:+}"),
-            Recovery::AtExpression(expression) => write!(f, "*{expression}"),
-            Recovery::Expression(expression) => expression.fmt(f),
-            Recovery::Undefined => f.write_str("undefined"),
-        }
     }
 }
 

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use sframe_validator::elf::Elf;
-use sframe_validator::section::FreType;
+use sframe_validator::section::{FdeType, FreType};
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 use sframe_validator::write::{
     BuildError, FunctionBuilder, SectionBuilder, StoredFunction, StoredHeader, StoredRow,
@@ -248,27 +248,27 @@ fn words_keep_their_meaning_when_widened() {
     let wider = [(0x7fff, 2), (-0x8000, 2), (0x8000, 4), (-0x8001, 4)];
     for (value, width) in bounds.into_iter().chain(wider) {
         let mut offset = row(&[0]);
-        offset.set_signed(false, 0, value);
+        offset.set_signed(0, value);
         assert_eq!((offset.width, offset.signed(0)), (width, Some(value)));
     }
-    offsets.set_signed(false, 0, 0x80);
+    offsets.set_signed(0, 0x80);
     assert_eq!((offsets.width, &offsets.words[..]), (2, &[0x80, 0xfff0][..]));
-    offsets.set_signed(false, 1, -0x8000);
+    offsets.set_signed(1, -0x8000);
     assert_eq!((offsets.width, &offsets.words[..]), (2, &[0x80, 0x8000][..]));
-    offsets.set_signed(false, 1, -0x8001);
+    offsets.set_signed(1, -0x8001);
     assert_eq!((offsets.width, &offsets.words[..]), (4, &[0x80, 0xffff_7fff][..]));
     assert_eq!(offsets.signed(1), Some(-0x8001));
-    offsets.set_signed(false, 2, 1);
+    offsets.set_signed(2, 1);
     assert_eq!(offsets.words.len(), 2);
     // Control words are unsigned (V3 3.2): 0xf9 is register 31, and must not change.
     let mut pairs = row(&[0xf9, 0xf0, 0x82, 0xf8]);
-    pairs.widen(true, 2);
+    pairs.widen(FdeType::Flex, 2);
     assert_eq!(pairs.words, [0xf9, 0xfff0, 0x82, 0xfff8]);
     // Five words: the third is padding, the fourth a control word.
     let mut padded = row(&[0x81, 0xf0, 0x80, 0x82, 0xf8]);
-    padded.widen(true, 4);
+    padded.widen(FdeType::Flex, 4);
     assert_eq!(padded.words, [0x81, 0xffff_fff0, 0x80, 0x82, 0xffff_fff8]);
-    padded.widen(true, 1);
+    padded.widen(FdeType::Flex, 1);
     assert_eq!(padded.width, 4);
 }
 
@@ -291,9 +291,15 @@ fn the_info_byte_follows_from_the_words() {
 #[test]
 fn functions_know_their_kind() {
     let mut function = StoredFunction::new(0x1000, 64);
-    assert_eq!((function.repeats(), function.length(), function.is_flexible()), (false, 64, false));
+    assert_eq!(
+        (function.repeats(), function.length(), function.fde_type()),
+        (false, 64, FdeType::Default)
+    );
     (function.info, function.info2) = (0x10, 0x21);
-    assert_eq!((function.repeats(), function.length(), function.is_flexible()), (true, 64, true));
+    assert_eq!(
+        (function.repeats(), function.length(), function.fde_type()),
+        (true, 64, FdeType::Flex)
+    );
     function.rep_size = 16;
     assert_eq!(function.length(), 16);
     function.size = 8;

@@ -1,6 +1,7 @@
 //! Defects of function table entries and of attributes.
 
 use sframe_validator::Version;
+use sframe_validator::section::FdeType;
 
 use crate::{Defect, Seeded, any_function, when};
 use sframe_validator::write::{StoredFunction, StoredSection};
@@ -210,7 +211,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         noticed_by: &["function-without-rows", "no-rows", "flexible-without-rows"],
         apply: |parts, random| {
             let version = parts.version;
-            let needs = |f: &StoredFunction| version < Version::V3 || f.is_flexible();
+            let needs = |f: &StoredFunction| version < Version::V3 || f.fde_type() == FdeType::Flex;
             any_function(parts, random, needs)?.rows.clear();
             Some(())
         },

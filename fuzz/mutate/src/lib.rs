@@ -20,6 +20,7 @@ mod words;
 pub use in_place::in_place;
 pub use seeded::Seeded;
 
+use sframe_validator::section::FdeType;
 use sframe_validator::write::{StoredFunction, StoredRow, StoredSection};
 
 /// Applies a mutation to a section; `None` if it is impossible there.
@@ -90,21 +91,22 @@ fn any_function<'p>(
     parts.functions.get_mut(*place)
 }
 
-/// A row of any function for which `wanted` holds, and whether it is flexible.
+/// A row of any function for which `wanted` holds, and how its words are read.
 fn any_row<'p>(
     parts: &'p mut StoredSection,
     random: &mut Seeded,
     wanted: impl Fn(&StoredFunction, &StoredRow) -> bool,
-) -> Option<(&'p mut StoredRow, bool)> {
+) -> Option<(&'p mut StoredRow, FdeType)> {
     let function = any_function(parts, random, |f| f.rows.iter().any(|row| wanted(f, row)))?;
-    let flexible = function.is_flexible();
+    let fde_type = function.fde_type();
     let places: Vec<usize> =
         (0..function.rows.len()).filter(|place| wanted(function, &function.rows[*place])).collect();
     let place = places.get(random.below(places.len().max(1)))?;
-    Some((function.rows.get_mut(*place)?, flexible))
+    Some((function.rows.get_mut(*place)?, fde_type))
 }
 
 /// `Some` if a condition holds.
-pub(crate) fn when(condition: bool) -> Option<()> {
+#[must_use]
+pub fn when(condition: bool) -> Option<()> {
     condition.then_some(())
 }

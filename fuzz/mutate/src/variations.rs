@@ -1,6 +1,6 @@
 //! Other ways to store the same rows.
 
-use sframe_validator::section::{Flags, FreType};
+use sframe_validator::section::{FdeType, Flags, FreType};
 use sframe_validator::{Abi, Endian, Version};
 
 use crate::{Seeded, Variation, any_function, any_row, when};
@@ -100,9 +100,9 @@ pub(super) const VARIATIONS: &[Variation] = &[
     Variation {
         name: "wider words",
         apply: |parts, random| {
-            let (row, flexible) = any_row(parts, random, |_, r| r.width < 4)?;
+            let (row, fde_type) = any_row(parts, random, |_, r| r.width < 4)?;
             let width = if random.below(2) == 0 { 2 } else { 4 };
-            row.widen(flexible, width);
+            row.widen(fde_type, width);
             Some(())
         },
     },
@@ -123,7 +123,9 @@ pub(super) const VARIATIONS: &[Variation] = &[
         apply: |parts, random| {
             let abi = parts.abi;
             when(parts.version == Version::V3)?;
-            let function = any_function(parts, random, |f| !f.is_flexible() && !f.rows.is_empty())?;
+            let function = any_function(parts, random, |f| {
+                f.fde_type() == FdeType::Default && !f.rows.is_empty()
+            })?;
             for row in &mut function.rows {
                 // A control word for SP on AArch64 needs more than 7 bits, unsigned.
                 row.words = flexible_words(row, abi);

@@ -1,16 +1,17 @@
 //! Defects of the content of rows: their data words.
 
+use sframe_validator::section::FdeType;
 use sframe_validator::{Abi, Version};
 
 use crate::{Defect, any_row, when};
 use sframe_validator::write::{StoredFunction, StoredRow};
 
 fn default(function: &StoredFunction, row: &StoredRow) -> bool {
-    !function.is_flexible() && !row.words.is_empty()
+    function.fde_type() == FdeType::Default && !row.words.is_empty()
 }
 
 fn flexible(function: &StoredFunction, row: &StoredRow) -> bool {
-    function.is_flexible() && !row.words.is_empty()
+    function.fde_type() == FdeType::Flex && !row.words.is_empty()
 }
 
 /// The indexes of control words in a flexible row.
@@ -103,7 +104,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         apply: |parts, random| {
             let register = if parts.abi == Abi::Amd64 { 16 + random.below(114) } else { 32 };
             let (row, _) = any_row(parts, random, flexible)?;
-            row.widen(true, 2);
+            row.widen(FdeType::Flex, 2);
             row.words[0] = row.words[0] & 7 | (register as u32) << 3;
             Some(())
         },
@@ -185,7 +186,7 @@ pub(super) const DEFECTS: &[Defect] = &[
             // s390x stores (offset - 160) / 8.
             let unit = if parts.abi == Abi::S390x { 1 } else { unit };
             let (row, _) = any_row(parts, random, |f, r| default(f, r) && r.base_sp)?;
-            row.set_signed(false, 0, -unit * (1 + random.below(8) as i32));
+            row.set_signed(0, -unit * (1 + random.below(8) as i32));
             Some(())
         },
     },
@@ -195,7 +196,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         apply: |parts, random| {
             when(parts.abi != Abi::S390x)?;
             let (row, _) = any_row(parts, random, |f, r| default(f, r) && r.base_sp)?;
-            row.set_signed(false, 0, row.signed(0)? / 16 * 16 + 1 + random.below(7) as i32);
+            row.set_signed(0, row.signed(0)? / 16 * 16 + 1 + random.below(7) as i32);
             Some(())
         },
     },
@@ -206,7 +207,7 @@ pub(super) const DEFECTS: &[Defect] = &[
             let word = fp_word(parts.abi);
             let (row, _) = any_row(parts, random, |f, r| default(f, r) && r.words.len() > word)?;
             // The value is even, because odd words are registers on s390x.
-            row.set_signed(false, word, -26);
+            row.set_signed(word, -26);
             Some(())
         },
     },
@@ -216,7 +217,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         apply: |parts, random| {
             let word = fp_word(parts.abi);
             let (row, _) = any_row(parts, random, |f, r| default(f, r) && r.words.len() > word)?;
-            row.set_signed(false, word, 8 * (1 + random.below(15) as i32));
+            row.set_signed(word, 8 * (1 + random.below(15) as i32));
             Some(())
         },
     },

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use sframe_harness::limited::{Command, End, Folder, Limits, NotRun, Runner};
 use tempfile::TempDir;
 
-/// The most files that one process gets.
-const BATCH: usize = 128;
+/// The number of files for one process that makes good use of it.
+pub const BATCH: usize = 128;
 /// Limits of a process. A batch of sound files needs a fraction of both.
 const LIMITS: Limits = Limits { seconds: 1, memory_mib: 1024 };
 /// The number of bytes of a process's output to keep, which is more than it can print in time.
@@ -72,7 +72,7 @@ impl OtherReader {
         OtherReader { name: name.to_owned(), program: program.into(), watcher: watcher.to_owned() }
     }
 
-    /// Its reaction to each change of a file, alone or `together` with other changes in one process;
+    /// Its reaction to each change of a file, where one process reads `batch` changed files, or [`BATCH`] if that is less;
     /// `None` if it does not read the unchanged file.
     ///
     /// # Errors
@@ -84,9 +84,9 @@ impl OtherReader {
         &self,
         file: &[u8],
         changes: &[ByteChange],
-        together: bool,
+        batch: usize,
     ) -> io::Result<Option<Vec<Reaction>>> {
-        let batch = if together { BATCH } else { 1 };
+        let batch = batch.clamp(1, BATCH);
         let copies = Copies::new(file, batch)?;
         if self.alone(&copies, 0)? != Reaction::Silence {
             return Ok(None);

@@ -27,9 +27,9 @@ const ODD_FRAMES: [&str; 6] = [
 ];
 
 impl Plan {
-    /// The expected warnings. `warned`: whether the plan's configuration allows them.
+    /// The expected warnings.
     #[must_use]
-    pub fn warnings(&self, warned: bool) -> Warnings {
+    pub fn warnings(&self) -> Warnings {
         let mut must = BTreeSet::new();
         let mut add = |name, condition| {
             if condition {
@@ -66,14 +66,14 @@ impl Plan {
         add("repeat-size-multiple", any(&cut));
         let outermost = |f: &FunctionPlan| f.rows.iter().any(|row| row.1 == Frame::OUTERMOST);
         add("word-count-zero", self.version == Version::V2 && !self.pcrel && any(&outermost));
-        let may = if warned { ODD_FRAMES.into_iter().collect() } else { BTreeSet::new() };
+        let may = if self.odd_frames { ODD_FRAMES.into_iter().collect() } else { BTreeSet::new() };
         Warnings { must, may }
     }
 
     /// Additional warnings about linked files.
     #[must_use]
-    pub fn warnings_in_file(&self, warned: bool) -> Warnings {
-        let mut warnings = self.warnings(warned);
+    pub fn warnings_in_file(&self) -> Warnings {
+        let mut warnings = self.warnings();
         if !self.sorted {
             warnings.must.insert("unsorted-linked");
         }
@@ -88,8 +88,8 @@ impl Plan {
 
     /// Additional warnings about relocatable objects.
     #[must_use]
-    pub fn warnings_in_object(&self, warned: bool) -> Warnings {
-        let mut warnings = self.warnings(warned);
+    pub fn warnings_in_object(&self) -> Warnings {
+        let mut warnings = self.warnings();
         if self.functions.iter().any(|function| function.repeat.is_some()) {
             warnings.must.insert("repeat-in-object");
         }

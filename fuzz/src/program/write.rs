@@ -97,16 +97,16 @@ impl Program {
                 self.write_advance(out, bytes, form, *at);
             }
             Op::DefCfa { register, offset, form } => {
-                let short = offset >= 0 && form % 2 == 0 || offset % self.data_factor != 0;
-                out.bytes.push(if short { 0x0c } else { 0x12 });
+                let is_factored = self.is_factored(offset, form);
+                out.bytes.push(if is_factored { 0x12 } else { 0x0c });
                 out.unsigned(register.0.into());
-                self.write_cfa_offset(out, offset, short);
+                self.write_cfa_offset(out, offset, form);
             }
             Op::DefCfaRegister { register } => out.op(0x0d, register.0.into()),
             Op::DefCfaOffset { offset, form } => {
-                let short = offset >= 0 && form % 2 == 0 || offset % self.data_factor != 0;
-                out.bytes.push(if short { 0x0e } else { 0x13 });
-                self.write_cfa_offset(out, offset, short);
+                let is_factored = self.is_factored(offset, form);
+                out.bytes.push(if is_factored { 0x13 } else { 0x0e });
+                self.write_cfa_offset(out, offset, form);
             }
             Op::DefCfaExpression { expression } => {
                 out.bytes.push(0x0f);
@@ -120,9 +120,13 @@ impl Program {
             }
             Op::ValOffset { register, offset, form } => {
                 let factored = self.factored(offset);
-                let short = factored >= 0 && form % 2 == 0;
-                out.op(if short { 0x14 } else { 0x15 }, register.0.into());
-                out.number(factored, short);
+                if factored >= 0 && form % 2 == 0 {
+                    out.op(0x14, register.0.into());
+                    out.unsigned(factored.cast_unsigned());
+                } else {
+                    out.op(0x15, register.0.into());
+                    out.signed(factored);
+                }
             }
             Op::Register { register, source } => {
                 out.op(0x09, register.0.into());
@@ -150,12 +154,16 @@ impl Program {
         }
     }
 
-    /// Writes an offset of the CFA, either unchanged, or signed and factored.
-    fn write_cfa_offset(&self, out: &mut Out, offset: i64, short: bool) {
-        match short {
+    /// Whether an offset of the CFA is written signed and factored, not unchanged.
+    const fn is_factored(&self, offset: i64, form: u8) -> bool {
+        (offset < 0 || !form.is_multiple_of(2)) && offset % self.data_factor == 0
+    }
+
+    fn write_cfa_offset(&self, out: &mut Out, offset: i64, form: u8) {
+        match self.is_factored(offset, form) {
+            true => out.signed(self.factored(offset)),
             // A negative offset wraps, as LLVM writes it.
-            true => out.unsigned(offset.cast_unsigned()),
-            false => out.signed(self.factored(offset)),
+            false => out.unsigned(offset.cast_unsigned()),
         }
     }
 
@@ -259,13 +267,6 @@ impl Out {
             value >>= 7;
         }
         self.bytes.push(value as u8 & 0x7f);
-    }
-
-    fn number(&mut self, value: i64, short: bool) {
-        match short {
-            true => self.unsigned(value.cast_unsigned()),
-            false => self.signed(value),
-        }
     }
 
     fn op_short(&mut self, code: u8) {

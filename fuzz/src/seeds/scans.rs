@@ -26,10 +26,10 @@ const LINES_OF_FRAME: usize = 3;
 pub fn scans(corpus: &Path) -> Vec<Vec<u8>> {
     let mut reports = vec![BEFORE.to_owned(), after()];
     let folders = folders(corpus);
-    reports.extend(folders.iter().map(|folder| report(corpus, folder, false)));
+    reports.extend(folders.iter().map(|folder| report(corpus, folder, json_lines)));
     let stores = reports.iter().zip([2, 1, 1, 2]).map(|(report, shards)| store(report, shards));
     let stores: Vec<_> = stores.map(|store| store.expect("disk space")).collect();
-    reports.extend(folders.iter().take(3).map(|folder| report(corpus, folder, true)));
+    reports.extend(folders.iter().take(3).map(|folder| report(corpus, folder, json_document)));
     reports.into_iter().map(String::into_bytes).chain(stores).collect()
 }
 
@@ -57,14 +57,22 @@ fn folders(corpus: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The report on a folder with paths relative to `corpus`, as one document or as lines.
-fn report(corpus: &Path, folder: &Path, document: bool) -> String {
+fn json_document(out: &mut Vec<u8>) -> Box<dyn Renderer + '_> {
+    Box::new(JsonDocument::new(out, None))
+}
+
+fn json_lines(out: &mut Vec<u8>) -> Box<dyn Renderer + '_> {
+    Box::new(JsonLines::new(out, None))
+}
+
+/// The report on a folder with paths relative to `corpus`.
+fn report(
+    corpus: &Path,
+    folder: &Path,
+    format: fn(&mut Vec<u8>) -> Box<dyn Renderer + '_>,
+) -> String {
     let mut out = Vec::new();
-    let mut renderer: Box<dyn Renderer> = if document {
-        Box::new(JsonDocument::new(&mut out, None))
-    } else {
-        Box::new(JsonLines::new(&mut out, None))
-    };
+    let mut renderer = format(&mut out);
     let inputs = Selection::new(&[folder.into()], Vec::new());
     let options =
         CheckOptions { coverage: true, hash: true, producers: true, ..CheckOptions::default() };

@@ -12,7 +12,7 @@ use sframe_validator::unwind::Row;
 use sframe_validator::{Abi, Endian};
 
 use crate::program::{Program, Scope};
-use rows::same;
+use rows::difference;
 use sframe_mutate::Seeded;
 
 type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
@@ -48,13 +48,14 @@ pub fn run(data: &[u8]) {
             let Some((choice, section)) = data.split_first() else { return };
             let kind = if choice & 1 == 0 { Kind::EhFrame } else { Kind::DebugFrame };
             let abi = Abi::ALL[usize::from(choice >> 1) % 4];
-            compare(section, kind, abi, false);
+            compare(section, kind, abi, Input::Any);
         }
         1 => {
             let (seed, data) = data.split_at(data.len().min(4));
             let mut seed = Seeded::new(seed.iter().fold(0, |seed, b| seed << 8 | u64::from(*b)));
             let program = Program::new(data, CODE, &FREE);
-            compare(&seed.damaged(&program.section(ADDRESS)), program.kind, program.abi, false);
+            let section = seed.damaged(&program.section(ADDRESS));
+            compare(&section, program.kind, program.abi, Input::Any);
         }
         2 => {
             let program = Program::new(data, CODE, &Scope { for_gimli: false, ..FREE });
@@ -63,7 +64,7 @@ pub fn run(data: &[u8]) {
         _ => {
             let program = Program::new(data, CODE, &FREE);
             let section = program.section(ADDRESS);
-            compare(&section, program.kind, program.abi, true);
+            compare(&section, program.kind, program.abi, Input::Program);
             meant(&program, &section);
         }
     }
@@ -91,8 +92,17 @@ pub fn meant(program: &Program, section: &[u8]) {
     }
 }
 
-/// Compares the functions and rows of a section. If it is `sound`, neither side may report an error.
-fn compare(data: &[u8], kind: Kind, abi: Abi, sound: bool) {
+/// Where a section comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Input {
+    /// From a program that both sides know: neither may report an error.
+    Program,
+    /// From any bytes.
+    Any,
+}
+
+/// Compares the functions and rows of a section.
+fn compare(data: &[u8], kind: Kind, abi: Abi, input: Input) {
     let order = match abi.endian() {
         Endian::Little => RunTimeEndian::Little,
         Endian::Big => RunTimeEndian::Big,
@@ -105,13 +115,13 @@ fn compare(data: &[u8], kind: Kind, abi: Abi, sound: bool) {
             let mut section = gimli::EhFrame::new(data, order);
             section.set_vendor(vendor);
             section.set_address_size(8);
-            sections(&cfi, &section, &bases, sound);
+            sections(&cfi, &section, &bases, input);
         }
         Kind::DebugFrame => {
             let mut section = gimli::DebugFrame::new(data, order);
             section.set_vendor(vendor);
             section.set_address_size(8);
-            sections(&cfi, &section, &bases, sound);
+            sections(&cfi, &section, &bases, input);
         }
     }
 }
@@ -120,7 +130,7 @@ fn sections<'a, S: UnwindSection<Slice<'a>>>(
     cfi: &Cfi<'_>,
     section: &S,
     bases: &BaseAddresses,
-    sound: bool,
+    input: Input,
 ) where
     S::Offset: gimli::UnwindOffset<usize>,
 {
@@ -144,9 +154,13 @@ fn sections<'a, S: UnwindSection<Slice<'a>>>(
         assert_eq!(fde.cie().return_address.0, column);
         assert_eq!(fde.cie().signal, theirs.is_signal_trampoline());
         let table = theirs.rows(section, bases, &mut peer);
-        function(&fde, table, section, &mut context, sound);
+        function(&fde, table, section, &mut context, input);
     }
-    assert!(!sound || count == cfi.len(), "gimli reads {count} of {} functions", cfi.len());
+    assert!(
+        input == Input::Any || count == cfi.len(),
+        "gimli reads {count} of {} functions",
+        cfi.len()
+    );
 }
 
 /// Compares the rows of one function, as far as both sides have rows.
@@ -155,7 +169,7 @@ fn function<'a, S: UnwindSection<Slice<'a>>>(
     table: gimli::Result<gimli::UnwindTable<'_, '_, Slice<'a>, Storage>>,
     section: &S,
     context: &mut RowContext,
-    sound: bool,
+    input: Input,
 ) {
     let (mut rows, mut error) = (Vec::new(), None);
     for row in fde.rows(context) {
@@ -168,7 +182,7 @@ fn function<'a, S: UnwindSection<Slice<'a>>>(
     let end = start + fde.size();
     let mut table = match table {
         Ok(table) => table,
-        Err(failed) => return excuse(error, Some(failed), sound, fde),
+        Err(failed) => return excuse(error, Some(failed), input, fde),
     };
     let mut pc = start;
     let mut rows: std::iter::Peekable<std::slice::Iter<'_, Row>> = rows.iter().peekable();
@@ -178,19 +192,19 @@ fn function<'a, S: UnwindSection<Slice<'a>>>(
             Ok(None) => {
                 let whole = pc == end && rows.next().is_none();
                 assert!(whole || error.is_some(), "FDE at {:#x}: rows to {pc:#x}", fde.offset());
-                break excuse(error, None, sound, fde);
+                break excuse(error, None, input, fde);
             }
-            Err(failed) => break excuse(error, Some(failed), sound, fde),
+            Err(failed) => break excuse(error, Some(failed), input, fde),
         };
         // Before an error, the oracle's row may be shorter than gimli's. gimli's last row may extend past the
         // function's end.
         while pc < row.end_address().min(end) {
             let Some(own) = rows.peek().filter(|own| own.contains(pc)) else {
                 assert!(error.is_some(), "FDE at {:#x}: no row for {pc:#x}", fde.offset());
-                return excuse(error, None, sound, fde);
+                return excuse(error, None, input, fde);
             };
-            if let Err(message) = same(fde, own, pc, row, section) {
-                panic!("FDE at {:#x}, PC {pc:#x}: {} {message}", fde.offset(), own.frame);
+            if let Some(difference) = difference(fde, own, pc, row, section) {
+                panic!("FDE at {:#x}, PC {pc:#x}: {} {difference}", fde.offset(), own.frame);
             }
             pc = own.end.min(row.end_address()).min(end);
             rows.next_if(|own| own.end <= pc);
@@ -199,12 +213,13 @@ fn function<'a, S: UnwindSection<Slice<'a>>>(
 }
 
 /// Checks that an error of one side is allowed.
-fn excuse(ours: Option<CfiError>, theirs: Option<gimli::Error>, sound: bool, fde: &Fde<'_>) {
+fn excuse(ours: Option<CfiError>, theirs: Option<gimli::Error>, input: Input, fde: &Fde<'_>) {
+    let may_fail = input == Input::Any;
     let excused = match (&ours, &theirs) {
         (None, None) => true,
-        (Some(_), Some(_)) => !sound,
-        (Some(error), None) => !sound && ours_alone(error.kind),
-        (None, Some(error)) => !sound && gimli_alone(*error),
+        (Some(_), Some(_)) => may_fail,
+        (Some(error), None) => may_fail && ours_alone(error.kind),
+        (None, Some(error)) => may_fail && gimli_alone(*error),
     };
     assert!(excused, "FDE at {:#x}: {ours:?}, {theirs:?}", fde.offset());
 }

@@ -23,27 +23,27 @@ pub fn run(data: &[u8]) {
     let warned = data.first().is_some_and(|byte| byte & 1 != 0);
     let entropy = data.get(1..).unwrap_or_default();
     let configuration = if warned { Configuration::ALL } else { Configuration::SILENT };
-    check_plan(&Plan::new(entropy, &configuration), warned);
+    check_plan(&Plan::new(entropy, &configuration));
 }
 
 /// Builds a section, checks it on its own and in a file, reads it, and looks up its rows.
 ///
 /// # Panics
 /// Panics where [`run`] does.
-pub fn check_plan(plan: &Plan, warned: bool) {
+pub fn check_plan(plan: &Plan) {
     let built = plan.build().unwrap_or_else(|error| panic!("{error}: {plan:#?}"));
     let relocations = plan.relocations(&built);
     let placement = plan.placement(&relocations);
-    silent(&Checker::default().section(&built.bytes, placement), &plan.warnings(warned));
+    silent(&Checker::default().section(&built.bytes, placement), &plan.warnings());
     if plan.fits_file() {
         let file = file(plan, &built.bytes);
         let elf = Elf::parse(&file).expect("a valid file");
-        silent(&Checker::default().elf(&elf), &plan.warnings_in_file(warned));
+        silent(&Checker::default().elf(&elf), &plan.warnings_in_file());
     }
     if plan.fits_object() {
         let file = object(plan, &built.bytes, &relocations);
         let elf = Elf::parse(&file).expect("a valid object");
-        silent(&Checker::default().elf(&elf), &plan.warnings_in_object(warned));
+        silent(&Checker::default().elf(&elf), &plan.warnings_in_object());
         let content = elf.sframe_contents().next().expect("a section");
         let source = SectionSource::of(&content).expect("a valid section");
         read(plan, &source.section.expect("a valid header"));

@@ -83,7 +83,10 @@ fn check(data: &[u8], placement: Placement<'_>) {
                 outcome = differences(peer.ask_afresh(data, &from_start), &section, looked_up);
             }
             match outcome {
-                Err(failure) => tally.failed(&library, failure, sound, data),
+                Err(failure) => {
+                    let input = if sound { "sound" } else { "malformed" };
+                    tally.failed(&library, failure, input, data);
+                }
                 Ok(found) => {
                     tally.answered(&library);
                     for Found { difference, reason } in found {

@@ -5,7 +5,7 @@ use sframe_validator::unwind::{Cfa, Frame, Recovery};
 
 use super::Twin;
 use crate::generate::FunctionPlan;
-use sframe_mutate::Seeded;
+use sframe_mutate::{Seeded, when};
 
 /// A fault of the section.
 #[derive(Debug)]
@@ -186,8 +186,3 @@ pub const FAULTS: &[Fault] = &[
         },
     },
 ];
-
-/// `Some` if a condition holds.
-fn when(condition: bool) -> Option<()> {
-    condition.then_some(())
-}

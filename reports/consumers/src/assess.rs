@@ -11,7 +11,7 @@ use crate::page::Page;
 use crate::rows::Work;
 use places::{Segment, segments};
 use specification::Specification;
-use tally::Tally;
+use tally::{Counts, Tally};
 
 /// What a consumer makes of a whole section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -217,7 +217,7 @@ impl<'a> Assessor<'a> {
     fn compare(&self, page: &Page, reader: &dyn Reader) -> Assessment {
         let segments = segments(reader.places(), &self.places, self.ends_at(), self.work());
         let mut limit = self.specification.limit.or(segments.limit);
-        let mut tally = Tally::new(self.input.machine, page.reports_errors);
+        let mut tally = Tally::new(self.input.machine, page);
         let (mut lookups, work) = (reader.lookups(), self.work());
         let mut expected = self.specification.lookups();
         for segment in segments.iter() {
@@ -250,9 +250,9 @@ impl<'a> Assessor<'a> {
     }
 
     fn concluded(&self, page: &Page, tally: Tally, limit: Option<&str>) -> Assessment {
-        let has_reported = tally.has_reported();
-        let (functions, bytes, examples) = tally.finish(&self.specification);
-        let mut verdict = verdict(&functions, &bytes, has_reported);
+        let counts = tally.finish(&self.specification);
+        let mut verdict = counts.verdict();
+        let Counts { functions, bytes, examples, .. } = counts;
         let mut reason = (verdict == Verdict::Ignore).then(|| nothing_found(&examples));
         let unreadable = self.specification.unreadable.as_ref();
         let is_certain = match verdict {
@@ -289,25 +289,6 @@ fn least_common_multiple(first: u64, second: u64) -> u64 {
         (divisor, rest) = (rest, divisor % rest);
     }
     first.max(1) / divisor * second.max(1)
-}
-
-/// The worst that happens at any PC.
-fn verdict(functions: &Functions, bytes: &Bytes, has_reported: bool) -> Verdict {
-    if bytes.crash > 0 {
-        Verdict::Crash
-    } else if bytes.other > 0 || bytes.beyond > 0 {
-        Verdict::Misread
-    } else if bytes.undecided > 0 {
-        Verdict::Undecided
-    } else if has_reported {
-        Verdict::Reject
-    } else if bytes.none > 0 && bytes.same == 0 {
-        Verdict::Ignore
-    } else if bytes.none > 0 || functions.drop_section > 0 {
-        Verdict::Part
-    } else {
-        Verdict::Accept
-    }
 }
 
 /// Why a section is ignored that the consumer opens.

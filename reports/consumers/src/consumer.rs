@@ -76,18 +76,6 @@ pub trait Lookups {
     fn period(&mut self, pc: u64) -> u64;
 }
 
-impl Objects {
-    /// Whether they include an object, which is a module of the kernel or not.
-    #[must_use]
-    pub const fn include(self, is_module: bool) -> bool {
-        match self {
-            Objects::None => false,
-            Objects::Inputs => true,
-            Objects::Modules => is_module,
-        }
-    }
-}
-
 /// What a consumer does when it is given a section.
 pub enum Opening<'a> {
     /// It uses the section.

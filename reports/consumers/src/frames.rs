@@ -1,11 +1,12 @@
 //! Frames from decoded words, for consumers that decode default rows as the specification does.
 
 use sframe_validator::Abi;
+use sframe_validator::section::RowInfo;
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 
-/// The CFA at an offset from SP or FP.
-pub(crate) fn cfa(machine: Abi, base_is_sp: bool, offset: i32) -> Cfa {
-    let register = if base_is_sp { machine.sp() } else { machine.fp() };
+/// The CFA at an offset from SP or FP, by the info byte of the row.
+pub(crate) fn cfa(machine: Abi, info: u8, offset: i32) -> Cfa {
+    let register = if RowInfo(info).base_is_sp() { machine.sp() } else { machine.fp() };
     Cfa::RegisterOffset { register, offset: i64::from(offset) }
 }
 

@@ -2,6 +2,7 @@
 
 mod flip;
 mod inputs;
+pub(crate) mod search;
 
 use std::borrow::Cow;
 
@@ -223,7 +224,7 @@ impl Library<'_> {
                 rows.fail(SPENT);
                 break;
             }
-            match self.step(entry, at, index + 1 < entry.rows) {
+            match self.step(entry, at, index) {
                 Ok((step, next)) => {
                     rows.push(step);
                     at = next;
@@ -237,8 +238,8 @@ impl Library<'_> {
         rows
     }
 
-    /// A row at an offset in the copy, and the offset of the next one.
-    fn step(&self, entry: &Entry, at: i64, has_next: bool) -> Result<(Step, i64), Stop> {
+    /// Row `index` of a function, which is at an offset in the copy, and the offset of the next one.
+    fn step(&self, entry: &Entry, at: i64, index: u32) -> Result<(Step, i64), Stop> {
         let copy = self.copied_rows();
         let code = entry.info & 0xf;
         if code > 2 {
@@ -259,7 +260,7 @@ impl Library<'_> {
             let is_noticed = words_length(info) != length;
             return Err(if is_noticed { OVERFLOW } else { OVERWRITTEN });
         }
-        let end = if has_next {
+        let end = if index + 1 < entry.rows {
             copy.unsigned(next, width).map_err(|_| BEYOND_COPY)?.wrapping_sub(1)
         } else {
             entry.size.wrapping_sub(1)
@@ -301,19 +302,20 @@ impl Library<'_> {
         let offset = words.signed(0).ok_or(Stop::error("the row has no words"))?;
         let base = |machine: Abi| if words.info & 1 != 0 { machine.sp() } else { machine.fp() };
         let register = self.machine().map_or(Register(0), base);
-        let ra = self.fixed_or(self.header.fixed_ra, words.signed(1), true);
+        let is_s390x = self.machine() == Some(Abi::S390x);
+        // A word 0 of s390x is padding: RA is not saved.
+        let ra_word = words.signed(1).filter(|word| !is_s390x || *word != 0);
+        let ra = self.fixed_or(self.header.fixed_ra, ra_word);
         let fp_at = if self.header.fixed_ra == 0 { 2 } else { 1 };
-        let fp = self.fixed_or(self.header.fixed_fp, words.signed(fp_at), false);
+        let fp = self.fixed_or(self.header.fixed_fp, words.signed(fp_at));
         let cfa = Cfa::RegisterOffset { register, offset: self.cfa_offset(offset) };
         Ok(Frame { cfa, ra, fp, ra_signed: false })
     }
 
-    fn fixed_or(&self, fixed: i8, word: Option<i32>, is_ra: bool) -> Recovery {
+    fn fixed_or(&self, fixed: i8, word: Option<i32>) -> Recovery {
         let is_s390x = self.machine() == Some(Abi::S390x);
         let word = if fixed == 0 { word } else { Some(i32::from(fixed)) };
         match word {
-            // Padding: RA is not saved.
-            Some(0) if is_s390x && is_ra => Recovery::Unchanged,
             // A register: the library leaves this to its caller.
             Some(word) if is_s390x && self.header.version == 2 && word & 1 != 0 => {
                 let register = Register((word >> 1).cast_unsigned());

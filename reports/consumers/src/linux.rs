@@ -242,7 +242,7 @@ impl Kernel<'_> {
             fixed => Ok(i32::from(fixed)),
         };
         let (ra, fp) = (other(self.header.fixed_ra)?, other(self.header.fixed_fp)?);
-        let base = cfa(self.machine, info & 1 != 0, offset);
+        let base = cfa(self.machine, info, offset);
         Ok(Ok(unsigned(base, nonzero(ra), nonzero(fp))))
     }
 

@@ -1,5 +1,7 @@
 //! What an input of a link carries: its code, and its SFrame sections.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// An object, archive member or shared object that takes part in the link.
@@ -9,9 +11,9 @@ pub struct Input {
     /// Its name, as the linker prints it: the path, and `archive.a(member.o)` of a member. That of a compiled object is its
     /// source.
     pub name: String,
-    /// The file of a member of a thin archive.
+    /// The parts of the name of a member.
     #[serde(skip)]
-    pub file: Option<String>,
+    pub member: Option<MemberName>,
     /// How it gets into the link.
     pub kind: InputKind,
     /// The symbol for which a member is pulled in.
@@ -39,6 +41,25 @@ pub struct Input {
     pub unaligned: Option<String>,
     /// Why a part of it could not be read.
     pub faults: Vec<String>,
+}
+
+/// The name of a member of an archive.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemberName {
+    /// The name, as the linker prints it.
+    pub printed: String,
+    /// The archive, as the linker prints it.
+    pub archive: String,
+    /// The member in the archive, or its file if the archive is thin, as the linker prints it.
+    pub member: String,
+    /// The file of a member of a thin archive.
+    pub file: Option<String>,
+}
+
+impl fmt::Display for MemberName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.printed)
+    }
 }
 
 /// How an input gets into a link.

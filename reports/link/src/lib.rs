@@ -36,7 +36,9 @@ mod uncovered;
 
 pub use audit::{Audit, Status};
 pub use driver::{DriverError, Ends};
-pub use input::{Group, Header, Input, InputKind, Misread, References, SectionType, Sframe};
+pub use input::{
+    Group, Header, Input, InputKind, MemberName, Misread, References, SectionType, Sframe,
+};
 pub use linker::{Identity, Linker, UnknownLinker};
 pub use model::{Fate, Link, Outcome, OutputSection, Prediction};
 pub use obstacle::{Obstacle, ObstacleKind};

@@ -213,7 +213,7 @@ impl<'a> Loader<'a> {
         if self.is_foreign(&name, Machine::of(&bytes)) {
             return;
         }
-        match Object::read(&name, &bytes, self.arguments.options.gc_sections) {
+        match Object::read(&name, &bytes, &self.arguments.options) {
             Ok(mut object) => {
                 if is_compiled && object.input.kind == InputKind::Object {
                     object.input.kind = InputKind::Compiled;
@@ -356,9 +356,9 @@ impl<'a> Loader<'a> {
         if self.is_foreign_member(archive, member) {
             return;
         }
-        let collects = self.arguments.options.gc_sections;
+        let options = &self.arguments.options;
         let Some(archive) = self.archives.get_mut(archive) else { return };
-        let Some(read) = archive.pull(member, collects) else { return };
+        let Some(read) = archive.pull(member, options) else { return };
         match read {
             Ok(mut object) => {
                 object.input.kind = match object.input.kind {
@@ -369,7 +369,7 @@ impl<'a> Loader<'a> {
                 self.add(object);
             }
             Err((name, Refusal::Obstacle(ObstacleKind::NotElf))) if needed.is_none() => {
-                self.refused(ObstacleKind::MemberNotElf, &name);
+                self.refused_member(ObstacleKind::MemberNotElf, &name);
             }
             Err((name, refusal)) => self.fault(format!("{name}: {refusal}")),
         }
@@ -396,7 +396,7 @@ impl<'a> Loader<'a> {
         }
         self.need(&object);
         if self.arguments.options.gc_sections {
-            self.used.add(&mut object, is_shared);
+            self.used.add(&mut object);
         }
         self.loaded.inputs.push(object.input);
     }

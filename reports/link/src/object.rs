@@ -16,6 +16,7 @@ use sframe_validator::elf::{EM_AARCH64, EM_S390, EM_X86_64, Elf, ElfError, ElfKi
 
 use crate::input::{Input, InputKind};
 use crate::obstacle::ObstacleKind;
+use crate::options::Options;
 pub(crate) use symbols::Symbols;
 use symbols::names_fit;
 pub(crate) use uses::{Kept, Target, Used, Uses};
@@ -53,11 +54,11 @@ impl fmt::Display for Refusal {
 }
 
 impl Object {
-    /// Reads the ELF file `data`, which is called `name`. With `collects`, what `--gc-sections` needs is read as well.
+    /// Reads the ELF file `data`, which is called `name`, and for `--gc-sections` the uses of its sections.
     ///
     /// # Errors
     /// Returns the reason if it cannot take part in a link.
-    pub(crate) fn read(name: &str, data: &[u8], collects: bool) -> Result<Object, Refusal> {
+    pub(crate) fn read(name: &str, data: &[u8], options: &Options) -> Result<Object, Refusal> {
         if data.starts_with(BITCODE) {
             let input =
                 Input { name: name.to_owned(), kind: InputKind::Bitcode, ..Input::default() };
@@ -107,10 +108,9 @@ impl Object {
         }
         input.producers = comment::producers(&elf);
         let is_program = kind == InputKind::Shared && file.as_ref().is_ok_and(is_program);
-        let is_merged = input.section().is_some_and(|section| section.version() == Some(3));
-        let is_collected = collects && input.kind == InputKind::Object;
+        let is_collected = options.gc_sections && input.kind == InputKind::Object;
         let uses = file.as_ref().ok().filter(|_| is_collected);
-        let uses = uses.and_then(|file| Uses::read(&elf, file, is_merged));
+        let uses = uses.and_then(|file| Uses::read(&elf, file, &input));
         Ok(Object { input, symbols, is_program, uses })
     }
 }

@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use sframe_input::plain_error;
 use sframe_record::text::{printable, printable_path};
 
+use crate::input::MemberName;
 use crate::linker::Linker;
+use messages::Name;
 
 pub(crate) use messages::printed;
 
@@ -177,8 +179,19 @@ impl Obstacle {
             reason: kind.reason().to_owned(),
             named_by: None,
             looked_in: Vec::new(),
-            message: messages::message(linker, kind, input, ""),
+            message: messages::message(linker, kind, Name::of(input), ""),
         }
+    }
+
+    /// A member of an archive. `reason` is the one in the linker's message.
+    pub(crate) fn of_member(
+        linker: Linker,
+        kind: ObstacleKind,
+        name: &MemberName,
+        reason: &str,
+    ) -> Obstacle {
+        let message = messages::message(linker, kind, Name::of_member(name), reason);
+        Obstacle { message, ..Obstacle::new(linker, kind, &name.printed) }
     }
 
     /// A file that the system does not open; `None` if it does, and something else is wrong.
@@ -194,7 +207,7 @@ impl Obstacle {
         }
         let reason = system(error)?;
         Some(Obstacle {
-            message: messages::message(linker, kind, &input, &reason),
+            message: messages::message(linker, kind, Name::of(&input), &reason),
             reason,
             looked_in: absolute(path).into_iter().collect(),
             ..Obstacle::new(linker, kind, &input)
@@ -202,16 +215,20 @@ impl Obstacle {
     }
 
     /// A member of a thin archive whose file the system does not open.
-    pub(crate) fn no_member(linker: Linker, name: &str, error: &io::Error) -> Option<Obstacle> {
-        let (kind, reason) = (ObstacleKind::NoMember, system(error)?);
-        let message = messages::message(linker, kind, name, &reason);
-        Some(Obstacle { reason, message, ..Obstacle::new(linker, kind, name) })
+    pub(crate) fn no_member(
+        linker: Linker,
+        name: &MemberName,
+        error: &io::Error,
+    ) -> Option<Obstacle> {
+        let reason = system(error)?;
+        let obstacle = Obstacle::of_member(linker, ObstacleKind::NoMember, name, &reason);
+        Some(Obstacle { reason, ..obstacle })
     }
 
     /// An input that is for another machine than `first`.
     pub(crate) fn other_machine(linker: Linker, input: &str, first: &str) -> Obstacle {
         let kind = ObstacleKind::OtherMachine;
-        let message = messages::message(linker, kind, input, first);
+        let message = messages::message(linker, kind, Name::of(input), first);
         Obstacle { message, ..Obstacle::new(linker, kind, input) }
     }
 

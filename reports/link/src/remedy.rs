@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::input::{Input, InputKind, SectionType, Sframe};
+use crate::input::{Input, InputKind, MemberName, SectionType, Sframe};
 use crate::linker::Linker;
 use crate::model::{Fate, Link, Outcome, Prediction, with_long_starts};
 use crate::obstacle::{Obstacle, ObstacleKind};
@@ -217,13 +217,12 @@ fn remove(offenders: &[&Input]) -> Remedy {
 }
 
 fn removal(input: &Input) -> String {
-    let member = input.name.strip_suffix(')').and_then(|name| name.rsplit_once('('));
     let name = quoted(&input.name);
-    if let Some(file) = &input.file {
-        return format!("objcopy --remove-section .sframe {}", quoted(file));
-    }
-    match (input.kind, member) {
-        (InputKind::Member, Some((archive, member))) => {
+    match (input.kind, &input.member) {
+        (_, Some(MemberName { file: Some(file), .. })) => {
+            format!("objcopy --remove-section .sframe {}", quoted(file))
+        }
+        (InputKind::Member, Some(MemberName { archive, member, .. })) => {
             let (archive, member) = (quoted(archive), quoted(member));
             format!(
                 "ar x {archive} {member} && objcopy --remove-section .sframe {member} && ar r {archive} {member}"

@@ -166,8 +166,12 @@ fn words(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn input(name: &str, as_needed: bool) -> Part {
-        Part::Input { name: name.to_owned(), as_needed }
+    fn input(name: &str) -> Part {
+        Part::Input { name: name.to_owned(), as_needed: false }
+    }
+
+    fn as_needed(name: &str) -> Part {
+        Part::Input { name: name.to_owned(), as_needed: true }
     }
 
     /// `libc.so` and `libgcc_s.so` of Debian 12.
@@ -177,18 +181,15 @@ mod tests {
                     /usr/lib/libc_nonshared.a  AS_NEEDED ( /lib64/ld-linux-x86-64.so.2 ) )\n";
         let expected = [
             Part::StartGroup,
-            input("/lib/libc.so.6", false),
-            input("/usr/lib/libc_nonshared.a", false),
-            input("/lib64/ld-linux-x86-64.so.2", true),
+            input("/lib/libc.so.6"),
+            input("/usr/lib/libc_nonshared.a"),
+            as_needed("/lib64/ld-linux-x86-64.so.2"),
             Part::EndGroup,
         ];
         assert_eq!(parts(libc), expected);
         let libgcc = "GROUP ( libgcc_s.so.1 -lgcc )";
-        assert_eq!(
-            parts(libgcc).get(1..3),
-            Some(&[input("libgcc_s.so.1", false), input("-lgcc", false)][..])
-        );
-        assert_eq!(parts("INPUT(a.o,\"b c.o\")"), [input("a.o", false), input("b c.o", false)]);
+        assert_eq!(parts(libgcc).get(1..3), Some(&[input("libgcc_s.so.1"), input("-lgcc")][..]));
+        assert_eq!(parts("INPUT(a.o,\"b c.o\")"), [input("a.o"), input("b c.o")]);
     }
 
     /// GNU ld, gold, lld and mold refuse those in the second list (observed), and take the first ones for scripts.

@@ -9,7 +9,7 @@ use crate::audit::{Audit, Status};
 use crate::input::{Input, InputKind};
 use crate::linker::Linker;
 use crate::messages;
-use crate::model::{self, Fate, Link, Outcome, OutputSection};
+use crate::model::{self, Fate, Link, Outcome, OutputSection, Prediction};
 use crate::obstacle::ObstacleKind;
 use crate::options::Output;
 use crate::remedy;
@@ -93,7 +93,7 @@ fn outcome(audit: &Audit, out: &mut impl io::Write) -> io::Result<()> {
     }
     messages(&prediction.messages, out)?;
     for section in &prediction.sections {
-        output_section(section, prediction.at_most, out)?;
+        output_section(section, prediction, out)?;
     }
     for note in &prediction.notes {
         writeln!(out, "  {}", printable(note))?;
@@ -123,11 +123,11 @@ fn messages(messages: &[String], out: &mut impl io::Write) -> io::Result<()> {
 
 fn output_section(
     section: &OutputSection,
-    at_most: bool,
+    prediction: &Prediction,
     out: &mut impl io::Write,
 ) -> io::Result<()> {
     let kind = section.section_type.name();
-    let at_most = if at_most { "at most " } else { "" };
+    let at_most = if prediction.at_most { "at most " } else { "" };
     match (section.version, section.size) {
         (_, Some(0)) => writeln!(out, "  .sframe: {kind}, 0 bytes"),
         (Some(version), size) => {

@@ -47,7 +47,7 @@ use sframe_synthesis::add_segment;
 use sframe_validator::elf::{Elf, ElfKind, SHT_NOBITS};
 
 use code::Known;
-use place::Place;
+use place::{File, Place};
 
 /// A repaired file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,13 +73,14 @@ pub fn repair(file: &[u8]) -> Result<Repaired, RepairError> {
     let source = CfiSource::of(&elf);
     let cfi = source.load_all()?;
     let known = Known::of(&elf, &cfi)?;
+    let original = File { elf: &elf, cfi: &cfi, place: &place, known: &known };
     let (mut changes, mut lost) = (Vec::new(), Vec::new());
     if place.data.is_empty() {
         if place.header.sh_type == SHT_NOBITS {
             return Err(RepairError::EmptySection);
         }
         let bytes = patch::remove_segment(&elf, &place, &mut changes)?;
-        verify::verify(&elf, &cfi, &place, &[], &bytes, &lost)?;
+        verify::verify(&original, &[], &bytes, &lost)?;
         return Ok(Repaired { bytes, changes, lost, remaining: Vec::new() });
     }
     let (mut parts, slack) = parts::split(place.data, place.header.address)?;
@@ -91,7 +92,7 @@ pub fn repair(file: &[u8]) -> Result<Repaired, RepairError> {
     } else {
         starts::decide(&known, &mut parts, &mut changes)?;
     }
-    let merged = merge::merge(&elf, &place, &known, &parts, slack, (&mut changes, &mut lost))?;
+    let merged = merge::merge(&original, &parts, slack, (&mut changes, &mut lost))?;
     let mut bytes = patch::patch(&elf, &place, &merged, &mut changes)?;
     if elf.kind() != ElfKind::Relocatable && place::segment(&elf).is_none() {
         match add_segment(&Elf::parse(&bytes)?) {
@@ -103,7 +104,7 @@ pub fn repair(file: &[u8]) -> Result<Repaired, RepairError> {
         }
     }
     if !changes.is_empty() {
-        verify::verify(&elf, &cfi, &place, &parts, &bytes, &lost)?;
+        verify::verify(&original, &parts, &bytes, &lost)?;
     }
     let remaining = remaining::of(&Elf::parse(&bytes)?, &cfi)?;
     Ok(Repaired { bytes, changes, lost, remaining })

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use sframe_validator::Version;
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::section::Flags;
 use sframe_validator::unwind::CodeAddress;
@@ -12,7 +13,7 @@ use crate::code::Known;
 use crate::error::RepairError;
 use crate::object;
 use crate::parts::{Part, Start};
-use crate::place::Place;
+use crate::place::{File, Place};
 use crate::rows::tidy;
 
 /// The section to be written.
@@ -30,13 +31,12 @@ struct Placed {
 
 /// Merges the parts. `slack` is the number of zeros after them.
 pub(crate) fn merge(
-    elf: &Elf<'_>,
-    place: &Place<'_>,
-    known: &Known,
+    file: &File<'_>,
     parts: &[Part<'_>],
     slack: u64,
     (changes, lost): (&mut Vec<Change>, &mut Vec<Loss>),
 ) -> Result<Merged, RepairError> {
+    let File { elf, place, known, .. } = file;
     let linked = elf.kind() != ElfKind::Relocatable;
     let mut section = common_header(parts)?;
     section.address = place.header.address;
@@ -74,7 +74,10 @@ pub(crate) fn merge(
     if unused > 0 {
         changes.push(Change::UnusedBytesRemoved { bytes: unused });
     }
-    let relocations = fill(&mut section, functions, linked)?;
+    let relocations = match linked {
+        true => fill_linked(&mut section, functions).map(|()| Vec::new())?,
+        false => fill_object(&mut section, functions),
+    };
     note_removed_relocations(elf, place, &relocations, changes)?;
     let bytes = section.bytes();
     let fits = bytes.len() <= place.data.len() && u32::try_from(place.data.len()).is_ok();
@@ -184,31 +187,30 @@ fn unused_bytes(parts: &[Part<'_>]) -> u64 {
     parts.iter().map(|part| of_part(&part.stored)).sum()
 }
 
-/// Puts the functions into the section. Returns the relocations for their start fields.
-fn fill(
-    section: &mut StoredSection,
-    functions: Vec<Placed>,
-    linked: bool,
-) -> Result<Vec<(usize, u64)>, RepairError> {
-    let mut relocations = Vec::new();
-    for (index, Placed { start, mut function }) in functions.into_iter().enumerate() {
-        let field = section.entry_offset(index);
-        if linked {
-            let base =
-                if section.pcrel { section.address.wrapping_add(field) } else { section.address };
-            let value = start.place.address.wrapping_sub(base).cast_signed();
-            let fits =
-                section.version > sframe_validator::Version::V2 || i32::try_from(value).is_ok();
-            fits.then_some(()).ok_or(RepairError::NoRoom)?;
-            function.start_field = Some(value);
-        } else {
-            function.start_field = Some(0);
-            relocations.extend(start.relocation.map(|relocation| (relocation, field)));
-        }
-        function.start = start.place.address;
-        section.push(function);
+/// Puts the functions of a linked file into the section.
+fn fill_linked(section: &mut StoredSection, functions: Vec<Placed>) -> Result<(), RepairError> {
+    for (index, Placed { start, function }) in functions.into_iter().enumerate() {
+        let field = if section.pcrel { section.entry_offset(index) } else { 0 };
+        let base = section.address.wrapping_add(field);
+        let value = start.place.address.wrapping_sub(base).cast_signed();
+        let fits = section.version > Version::V2 || i32::try_from(value).is_ok();
+        fits.then_some(()).ok_or(RepairError::NoRoom)?;
+        let (start, start_field) = (start.place.address, Some(value));
+        section.push(StoredFunction { start, start_field, ..function });
     }
-    Ok(relocations)
+    Ok(())
+}
+
+/// Puts the functions of an object into the section. Returns the relocations for their start fields.
+fn fill_object(section: &mut StoredSection, functions: Vec<Placed>) -> Vec<(usize, u64)> {
+    let mut relocations = Vec::new();
+    for (index, Placed { start, function }) in functions.into_iter().enumerate() {
+        let field = section.entry_offset(index);
+        relocations.extend(start.relocation.map(|relocation| (relocation, field)));
+        let (start, start_field) = (start.place.address, Some(0));
+        section.push(StoredFunction { start, start_field, ..function });
+    }
+    relocations
 }
 
 /// Lists relocations that no function needs as removed.

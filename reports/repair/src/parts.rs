@@ -1,7 +1,7 @@
 //! Finds the sections that a linker appended to each other.
 
 use sframe_validator::elf::Elf;
-use sframe_validator::section::{HEADER_SIZE, MAGIC};
+use sframe_validator::section::{Flags, HEADER_SIZE, MAGIC};
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::write::StoredSection;
 use sframe_validator::{Endian, Placement, Section, Version};
@@ -35,6 +35,11 @@ impl Part<'_> {
     /// Whether its start fields count from the section, as its header says.
     pub(crate) const fn counts_from_section(&self) -> bool {
         !self.stored.pcrel
+    }
+
+    /// Whether its header says that its functions are sorted.
+    pub(crate) const fn is_sorted(&self) -> bool {
+        Flags(self.stored.header.flags).sorted()
     }
 }
 

@@ -1,8 +1,10 @@
 //! The section's place in the file, which nothing else may use.
 
+use sframe_oracle::cfi::Cfi;
 use sframe_validator::Endian;
 use sframe_validator::elf::{Class, Elf, ElfSection, PT_GNU_SFRAME, SHT_NOBITS, SframeSection};
 
+use crate::code::Known;
 use crate::error::RepairError;
 
 /// The bytes of an `Elf64_Ehdr`.
@@ -15,6 +17,14 @@ pub(crate) const PROGRAM_HEADER: usize = 56;
 /// The offsets of `e_phoff` and `e_shoff` in the file header.
 const E_PHOFF: usize = 32;
 const E_SHOFF: usize = 40;
+
+/// The file to be repaired.
+pub(crate) struct File<'a> {
+    pub(crate) elf: &'a Elf<'a>,
+    pub(crate) cfi: &'a [Cfi<'a>],
+    pub(crate) place: &'a Place<'a>,
+    pub(crate) known: &'a Known,
+}
 
 /// The file's only SFrame section.
 pub(crate) struct Place<'a> {

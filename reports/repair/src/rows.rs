@@ -1,5 +1,6 @@
 //! Removes the rows of a function that say nothing.
 
+use sframe_validator::section::FdeType;
 use sframe_validator::write::{StoredFunction, StoredRow};
 
 /// Removes rows that repeat the row before them, that another row with the same start replaces, or that start at or after
@@ -9,8 +10,7 @@ pub(crate) fn tidy(function: &mut StoredFunction) -> usize {
     if !function.rows.is_sorted_by_key(|row| row.start) {
         return 0;
     }
-    let (before, end, is_flexible) =
-        (function.rows.len(), function.length(), function.is_flexible());
+    let (before, end, fde_type) = (function.rows.len(), function.length(), function.fde_type());
     let mut kept: Vec<StoredRow> = Vec::new();
     for row in function.rows.drain(..) {
         if !kept.is_empty() && end > 0 && row.start >= end {
@@ -20,7 +20,7 @@ pub(crate) fn tidy(function: &mut StoredFunction) -> usize {
         if kept.last().is_some_and(|last| last.start == row.start) {
             kept.pop();
         }
-        if !kept.last().is_some_and(|last| are_equal(last, &row, is_flexible)) {
+        if !kept.last().is_some_and(|last| are_equal(last, &row, fde_type)) {
             kept.push(row);
         }
     }
@@ -29,14 +29,14 @@ pub(crate) fn tidy(function: &mut StoredFunction) -> usize {
 }
 
 /// Whether two rows have the same values, possibly in words of different sizes.
-fn are_equal(first: &StoredRow, second: &StoredRow, is_flexible: bool) -> bool {
+fn are_equal(first: &StoredRow, second: &StoredRow, fde_type: FdeType) -> bool {
     let words = first.words.len();
     let marks = |row: &StoredRow| (row.base_sp, row.mangled, row.words.len());
     if marks(first) != marks(second) {
         return false;
     }
-    match is_flexible {
-        true => first.width == second.width && first.words == second.words,
-        false => (0..words).all(|word| first.signed(word) == second.signed(word)),
+    match fde_type {
+        FdeType::Flex => first.width == second.width && first.words == second.words,
+        FdeType::Default => (0..words).all(|word| first.signed(word) == second.signed(word)),
     }
 }

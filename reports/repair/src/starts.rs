@@ -17,13 +17,15 @@ pub(crate) fn decide(
     parts: &mut [Part<'_>],
     changes: &mut Vec<Change>,
 ) -> Result<(), RepairError> {
-    let alone = parts.len() == 1;
+    let is_only = parts.len() == 1;
     let mut functions = 0;
     for part in parts {
         let stated = part.stated();
-        let starts = match must_be_decided(part, alone) {
-            false => stated,
-            true => {
+        // Fields that count from themselves need no adjustment, and only a linker that knows SFrame sorts functions.
+        let is_known = !part.counts_from_section() || is_only && part.is_sorted();
+        let starts = match is_known || part.starts.is_empty() {
+            true => stated,
+            false => {
                 let from_fields = counted_from_fields(part, &stated);
                 match (confirms(known, part, &stated), confirms(known, part, &from_fields)) {
                     (true, false) => stated,
@@ -45,13 +47,6 @@ pub(crate) fn decide(
         changes.push(Change::StartsAdjusted { functions });
     }
     Ok(())
-}
-
-/// Fields that count from themselves need no adjustment, and only a linker that knows SFrame sorts functions.
-fn must_be_decided(part: &Part<'_>, alone: bool) -> bool {
-    let is_sorted = part.stored.header.flags & sframe_validator::section::Flags::SORTED != 0;
-    let is_done = alone && is_sorted;
-    part.counts_from_section() && !part.starts.is_empty() && !is_done
 }
 
 /// The starts if fields count from themselves.

@@ -14,21 +14,19 @@ use sframe_validator::{Placement, Section};
 use crate::change::Loss;
 use crate::error::RepairError;
 use crate::parts::{Part, Start};
-use crate::place::Place;
+use crate::place::File;
 
 /// Checks the file `after`, which was made from the parts of the file `before`.
 pub(crate) fn verify(
-    before: &Elf<'_>,
-    cfi: &[Cfi<'_>],
-    place: &Place<'_>,
+    before: &File<'_>,
     parts: &[Part<'_>],
     after: &[u8],
     lost: &[Loss],
 ) -> Result<(), RepairError> {
     let repaired = Elf::parse(after)?;
-    check_findings(before, place, parts, &repaired)?;
-    let old = of_parts(before, cfi, parts)?;
-    let new = of_file(&repaired, cfi)?;
+    check_findings(before, parts, &repaired)?;
+    let old = of_parts(before.elf, before.cfi, parts)?;
+    let new = of_file(&repaired, before.cfi)?;
     let is_equal = old == new;
     let is_worse = new.different > old.different || new.undecided > old.undecided;
     let is_smaller = lost.iter().any(|loss| !matches!(loss, Loss::NoSegment(_)));
@@ -41,8 +39,7 @@ pub(crate) fn verify(
 /// Each rule that the result breaks must be broken by the input as well, or by one of its parts on its own: a check of the
 /// input ends where the first part ends.
 fn check_findings(
-    before: &Elf<'_>,
-    place: &Place<'_>,
+    before: &File<'_>,
     parts: &[Part<'_>],
     after: &Elf<'_>,
 ) -> Result<(), RepairError> {
@@ -51,11 +48,12 @@ fn check_findings(
         report.findings.iter().map(|finding| finding.rule.name).collect()
     };
     let mut allowed: HashSet<&str> =
-        names(&Checker::new(&options).elf(before)).into_iter().collect();
+        names(&Checker::new(&options).elf(before.elf)).into_iter().collect();
     for part in parts {
-        let at = Placement::at(place.header.address.wrapping_add(part.offset));
-        allowed
-            .extend(names(&Checker::new(&options).section(part.data, at.with_abi(before.abi()))));
+        let at = Placement::at(before.place.header.address.wrapping_add(part.offset));
+        allowed.extend(names(
+            &Checker::new(&options).section(part.data, at.with_abi(before.elf.abi())),
+        ));
     }
     let report = Checker::new(&options).elf(after);
     match report.findings.iter().find(|finding| !allowed.contains(finding.rule.name)) {
@@ -110,7 +108,7 @@ mod tests {
     use super::verify;
     use crate::code::Known;
     use crate::error::RepairError;
-    use crate::place::Place;
+    use crate::place::{File, Place};
     use crate::{parts, starts};
 
     /// Verifies the file after a change of one byte at an offset from the section's end or start.
@@ -127,8 +125,9 @@ mod tests {
         let elf = Elf::parse(&file)?;
         let (cfi, place) = (Cfi::load_all(&elf)?, Place::of(&elf)?);
         let (mut parts, _) = parts::split(place.data, place.header.address)?;
-        starts::decide(&Known::of(&elf, &cfi)?, &mut parts, &mut Vec::new())?;
-        verify(&elf, &cfi, &place, &parts, &after, &[])
+        let known = Known::of(&elf, &cfi)?;
+        starts::decide(&known, &mut parts, &mut Vec::new())?;
+        verify(&File { elf: &elf, cfi: &cfi, place: &place, known: &known }, &parts, &after, &[])
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn repaired_objects_can_be_linked() {
     }
 }
 
-/// The same object linked twice: `objdump -d` shows two functions of one byte, at 0 and at 1.
+/// An object that was linked twice: `objdump -d` shows two functions of one byte, at 0 and at 1.
 #[test]
 fn relocations_of_ld_r_are_moved() {
     for version in ["2.40", "2.44"] {

@@ -94,7 +94,8 @@ fn of_object(
     let is_module = is_module(file.elf);
     let readers = [Objects::Inputs, Objects::Modules].map(|objects| {
         let is_read = |consumer: &&dyn Consumer| consumer.objects() == objects;
-        let is_wanted = objects.include(is_module) && options.consumers.iter().any(is_read);
+        let is_seen = is_module || objects != Objects::Modules;
+        let is_wanted = is_seen && options.consumers.iter().any(is_read);
         is_wanted.then(|| (objects, relocated(file, source, machine, objects)))
     });
     let reading = |consumer: &&dyn Consumer| {

@@ -71,7 +71,7 @@ impl<'e, 'c> AsWritten<'e, 'c> {
             }
         }
         let mut found = Vec::new();
-        functions.finish(true, &losses, &mut |function, _| found.push(function));
+        functions.finish(&mut |function, _| found.push(function));
         found.sort_by_key(|function: &Function| function.start);
         found
     }

@@ -147,14 +147,14 @@ impl Form {
 
 /// Widens words that have the lowest value of their size.
 fn avoid_lowest(function: &mut StoredFunction) {
-    let flexible = function.is_flexible();
+    let fde_type = function.fde_type();
     for row in &mut function.rows {
         let words = 0..row.words.len();
         let mut values = words.filter_map(|index| row.signed(index));
         if row.width == 1 && values.any(|value| value == i32::from(i8::MIN)) {
-            row.widen(flexible, 2);
+            row.widen(fde_type, 2);
         } else if row.width == 2 && values.any(|value| value == i32::from(i16::MIN)) {
-            row.widen(flexible, 4);
+            row.widen(fde_type, 4);
         }
     }
 }

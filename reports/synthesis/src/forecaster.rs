@@ -80,17 +80,17 @@ impl Forecaster {
             patterns: &mut self.patterns,
             pattern: &mut self.pattern,
             visited: &mut self.visited,
+            latest: None,
         };
-        let mut latest = LatestCie(None);
-        source.each_with(plans.len(), |fde, contexts| sections.visit(fde, contexts, &mut latest));
+        source.each_with(plans.len(), |fde, contexts| sections.visit(fde, contexts));
         let made = sections.made.into_iter().zip(plans).zip(&self.encodings);
         made.map(|((made, plan), encoding)| match (made, plan) {
             (Some(mut made), _) => {
                 let tally = &mut made.tally;
                 let is_collected = self.gc_sections && place != Place::Relocatable;
                 if !is_collected {
-                    let is_described = tally.functions() > 0;
-                    made.functions.finish(is_described, &made.losses, &mut |function, measured| {
+                    let passed = tally.functions();
+                    made.functions.finish(passed, &made.losses, &mut |function, measured| {
                         tally.add(&function, &measured);
                     });
                 }
@@ -106,9 +106,6 @@ impl Forecaster {
     }
 }
 
-/// The CIE of the latest function, the number of its pattern, and the registers that its rows show.
-struct LatestCie<'c>(Option<(&'c Cie, Option<(u32, u32)>)>);
-
 /// A section being made.
 struct Making<'s, 'e, 'c> {
     functions: Functions<'s, 'e, 'c>,
@@ -123,11 +120,13 @@ struct Sections<'m, 's, 'e, 'c> {
     patterns: &'m mut Patterns,
     pattern: &'m mut Pattern,
     visited: &'m mut Vec<Visited>,
+    /// The CIE of the latest function, the number of its pattern, and the registers that its rows show.
+    latest: Option<(&'c Cie, Option<(u32, u32)>)>,
 }
 
 impl<'c> Sections<'_, '_, '_, 'c> {
-    fn visit(&mut self, fde: &Fde<'c>, contexts: &mut [RowContext], latest: &mut LatestCie<'c>) {
-        if self.source.labels.are_in(fde) || !self.read_pattern(fde, latest) {
+    fn visit(&mut self, fde: &Fde<'c>, contexts: &mut [RowContext]) {
+        if self.source.labels.are_in(fde) || !self.read_pattern(fde) {
             return self.visit_directly(fde, contexts);
         }
         match self.patterns.find(&self.pattern.key) {
@@ -143,8 +142,8 @@ impl<'c> Sections<'_, '_, '_, 'c> {
     }
 
     /// Reads a function's pattern. Returns whether it has one.
-    fn read_pattern(&mut self, fde: &Fde<'c>, latest: &mut LatestCie<'c>) -> bool {
-        let cie = match latest.0 {
+    fn read_pattern(&mut self, fde: &Fde<'c>) -> bool {
+        let cie = match self.latest {
             Some((cie, number)) if core::ptr::eq(cie, fde.cie()) => number,
             _ => {
                 let pattern = CiePattern::of(fde.cfi(), fde.cie());
@@ -152,7 +151,7 @@ impl<'c> Sections<'_, '_, '_, 'c> {
                     let registers = pattern.registers();
                     Some((self.patterns.cie(pattern)?, registers))
                 });
-                latest.0 = Some((fde.cie(), number));
+                self.latest = Some((fde.cie(), number));
                 number
             }
         };

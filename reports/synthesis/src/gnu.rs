@@ -85,15 +85,15 @@ impl<'s, 'e, 'c> Functions<'s, 'e, 'c> {
         }
     }
 
-    /// Passes the entries that the linker writes for stubs to `visit`, if there are other functions, which are described
-    /// or lost.
-    // observed: it writes none if no input has a section; nor if no input describes a function, except on s390x, where
-    // assemblers fill up the header.
-    pub(crate) fn finish(&self, is_described: bool, losses: &Losses, visit: Visit<'_>) {
-        let is_padded = self.source.abi == Abi::S390x && losses.first().is_some();
-        if !is_described && !is_padded {
-            return;
-        }
+    /// Whether assemblers make sections that describe no function, of which the linker makes one with entries for stubs.
+    // observed: on s390x, where they fill up the header.
+    pub(crate) fn are_padded(&self, losses: &Losses) -> bool {
+        self.source.abi == Abi::S390x && losses.first().is_some()
+    }
+
+    /// Passes the entries that the linker writes for stubs to `visit`.
+    // observed: it writes none if no input has a section, nor if no input describes a function, unless they are padded.
+    pub(crate) fn finish(&self, visit: Visit<'_>) {
         for function in self.stubs.entries() {
             if let Some(measured) = measure(&self.form, &function) {
                 visit(function, measured);

@@ -1,8 +1,9 @@
 //! What is known about the functions of a pattern, in bounded memory.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::hash::BuildHasher;
 
+use foldhash::fast::RandomState;
 use sframe_oracle::coverage::Cause;
 
 use crate::measure::Measured;
@@ -48,13 +49,13 @@ pub(crate) struct Span {
 /// What is known about the functions of each pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Patterns {
-    /// The secret with which keys are hashed, so that no input can be made whose keys collide.
-    secret: u64,
+    /// Hashes keys in another way in each run, so that no input can be made whose keys collide.
+    state: RandomState,
     cies: HashMap<CiePattern, u32>,
     /// The number of the CIE pattern that comes next. Numbers are not used again, even after everything is forgotten.
     next_cie: u32,
     /// Hashes of keys to entries.
-    table: HashMap<u64, Entry, BuildHasherDefault<Identity>>,
+    table: HashMap<u64, Entry, RandomState>,
     keys: Vec<u8>,
     outcomes: Vec<Outcome>,
     /// Indices of [`crate::pattern::Pattern::places`].
@@ -70,7 +71,7 @@ struct Entry {
 impl Patterns {
     pub(crate) fn new() -> Patterns {
         Patterns {
-            secret: RandomState::new().hash_one(0) | 1,
+            state: RandomState::default(),
             cies: HashMap::new(),
             next_cie: 0,
             table: HashMap::default(),
@@ -96,7 +97,7 @@ impl Patterns {
 
     /// The outcomes for a pattern, in the order in which they were added.
     pub(crate) fn find(&self, key: &[u8]) -> Option<&[Outcome]> {
-        let entry = self.table.get(&hash_bytes(self.secret, key))?;
+        let entry = self.table.get(&self.state.hash_one(key))?;
         if self.keys.get(entry.key.start..entry.key.end) != Some(key) {
             return None;
         }
@@ -136,7 +137,7 @@ impl Patterns {
             key: Span { start, end: self.keys.len() },
             outcomes: Span { start: first, end: self.outcomes.len() },
         };
-        self.table.insert(hash_bytes(self.secret, key), entry);
+        self.table.insert(self.state.hash_one(key), entry);
     }
 
     /// `None` if a row does not start where an advance arrives.
@@ -188,78 +189,6 @@ pub(crate) struct Visited {
     pub(crate) lost: Option<Cause>,
     /// The function, its size, and a hash of its frames.
     pub(crate) found: Option<(Function, Measured, u64)>,
-}
-
-/// A hash of bytes that depends on a secret.
-fn hash_bytes(secret: u64, bytes: &[u8]) -> u64 {
-    let (chunks, rest) = bytes.as_chunks();
-    let mut hash = secret ^ bytes.len() as u64;
-    for chunk in chunks {
-        hash = fold(hash ^ u64::from_le_bytes(*chunk), secret);
-    }
-    let mut last = [0; 8];
-    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    fold(fold(hash ^ u64::from_le_bytes(last), secret), 0x9e37_79b9_7f4a_7c15)
-}
-
-/// The two halves of a product, joined.
-#[allow(clippy::cast_possible_truncation, reason = "both halves are used")]
-fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
-}
-
-/// Numbers that are hashes already.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Identity(u64);
-
-impl Hasher for Identity {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = hash_bytes(self.0, bytes);
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = number;
-    }
-}
-
-/// Hashes numbers with a secret.
-#[derive(Clone, Debug)]
-pub(crate) struct Secret(u64);
-
-impl Default for Secret {
-    fn default() -> Secret {
-        Secret(RandomState::new().hash_one(0) | 1)
-    }
-}
-
-impl BuildHasher for Secret {
-    type Hasher = WithSecret;
-
-    fn build_hasher(&self) -> WithSecret {
-        WithSecret(self.0)
-    }
-}
-
-/// See [`Secret`].
-pub(crate) struct WithSecret(u64);
-
-impl Hasher for WithSecret {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = hash_bytes(self.0, bytes);
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = fold(self.0 ^ number, 0x9e37_79b9_7f4a_7c15);
-    }
 }
 
 #[cfg(test)]

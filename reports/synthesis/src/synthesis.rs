@@ -159,13 +159,13 @@ impl<'s, 'e, 'c> Plan<'s, 'e, 'c> {
     pub(crate) fn each(&self, visit: Visit<'_>) -> Vec<Loss> {
         let mut functions = self.functions();
         let mut losses = Losses::default();
-        let is_any = Cell::new(false);
+        let count = Cell::new(0_u64);
         let visit = &mut |function: Function, measured| {
-            is_any.set(true);
+            count.set(count.get() + 1);
             visit(function, measured);
         };
         self.source.each(|fde, context| functions.visit((fde, context), &mut losses, visit));
-        functions.finish(is_any.get(), &losses, visit);
+        functions.finish(count.get(), &losses, visit);
         losses.sorted()
     }
 
@@ -202,10 +202,12 @@ impl<'c> Functions<'_, '_, 'c> {
         }
     }
 
-    /// Passes the functions that come last to `visit`.
-    pub(crate) fn finish(&self, is_described: bool, losses: &Losses, visit: Visit<'_>) {
-        if let Functions::Gnu(functions) = self {
-            functions.finish(is_described, losses, visit);
+    /// Passes the functions that come last to `visit`. `passed` is the number of functions that it got before.
+    pub(crate) fn finish(&self, passed: u64, losses: &Losses, visit: Visit<'_>) {
+        if let Functions::Gnu(functions) = self
+            && (passed > 0 || functions.are_padded(losses))
+        {
+            functions.finish(visit);
         }
     }
 }

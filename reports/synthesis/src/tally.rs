@@ -1,8 +1,9 @@
 //! The account of a section from its functions, without its bytes. Memory grows by eight bytes for each function.
 
 use std::collections::HashSet;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 
+use foldhash::fast::{FixedState, FoldHasher, RandomState};
 use sframe_validator::Version;
 use sframe_validator::section::{FreType, HEADER_SIZE};
 
@@ -10,7 +11,7 @@ use crate::account::{Account, Parts};
 use crate::encode::Form;
 use crate::measure::Measured;
 use crate::model::Function;
-use crate::patterns::{Secret, Shape};
+use crate::patterns::Shape;
 
 /// The functions of a section counted so far.
 #[derive(Clone, Debug)]
@@ -18,7 +19,7 @@ pub(crate) struct Tally {
     form: Form,
     account: Account,
     /// Hashes of the functions' rows.
-    blocks: HashSet<u64, Secret>,
+    blocks: HashSet<u64, RandomState>,
 }
 
 impl Tally {
@@ -123,7 +124,8 @@ struct Block {
 impl Block {
     /// A hash of the rows, and of the attributes that version 3 stores before them (V3 2.3).
     fn hash(&self, version: Version, measured: &Measured) -> u64 {
-        let mut hasher = Mixer(self.starts);
+        let mut hasher = hasher();
+        hasher.write_u64(self.starts);
         hasher.write_u64(self.frames);
         // The width of start fields.
         hasher.write_u64(measured.starts.checked_div(measured.rows).unwrap_or(0));
@@ -141,10 +143,15 @@ impl Block {
     }
 }
 
+/// Hashes rows. Blocks that collide by design count as equal, which makes only a count of possible savings wrong.
+fn hasher() -> FoldHasher<'static> {
+    FixedState::default().build_hasher()
+}
+
 /// A hash of the starts of rows, as they are stored in fields of `width` bytes. A field whose width goes by the function's size
 /// has no room for the upper bytes of a start after the function's end.
 pub(crate) fn hash_starts(starts: impl Iterator<Item = u64>, width: u64) -> u64 {
-    let mut hasher = Mixer::default();
+    let mut hasher = hasher();
     let bits = u32::try_from(width.saturating_mul(8)).unwrap_or(u64::BITS);
     let unused = u64::BITS.saturating_sub(bits);
     starts.for_each(|start| hasher.write_u64(start.wrapping_shl(unused)));
@@ -153,44 +160,7 @@ pub(crate) fn hash_starts(starts: impl Iterator<Item = u64>, width: u64) -> u64 
 
 /// A hash of the frames of a function's rows.
 fn hash_frames(function: &Function) -> u64 {
-    let mut hasher = Mixer::default();
+    let mut hasher = hasher();
     function.rows.iter().for_each(|row| row.frame.hash(&mut hasher));
     hasher.finish()
-}
-
-/// A fast hash of numbers. Blocks that collide by design count as equal, which makes only a count of possible savings
-/// wrong.
-#[derive(Default)]
-struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut number = [0; 8];
-            number.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
-            self.write_u64(u64::from_le_bytes(number));
-        }
-    }
-
-    fn write_u8(&mut self, number: u8) {
-        self.write_u64(number.into());
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(number.into());
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        // The golden ratio, and the finalizer of SplitMix64 in short.
-        let mixed = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ (mixed >> 32);
-    }
-
-    fn write_isize(&mut self, number: isize) {
-        self.write_u64(number as u64);
-    }
 }

@@ -3,6 +3,8 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -177,11 +179,16 @@ fn programs_still_run() {
             std::fs::write(folder.join("lib.so"), &lib).expect("written");
             let (file, made) = add(&program, encoding);
             check(flags, &program, &file, &made, matches!(encoding, Encoding::Smallest(_)));
-            std::fs::write(folder.join("added"), &file).expect("written");
-            let command = "chmod +x added; ./added > out; grep -qx '42 1' out";
+            write_program(&folder.join("added"), &file);
+            let command = "./added > out; grep -qx '42 1' out";
             assert!(tools::run(&folder, "gcc", command), "{flags}");
         }
     }
+}
+
+fn write_program(path: &Path, file: &[u8]) {
+    std::fs::write(path, file).expect("written");
+    std::fs::set_permissions(path, Permissions::from_mode(0o755)).expect("changed");
 }
 
 /// Static programs of other machines, which qemu runs.
@@ -200,9 +207,9 @@ fn programs_of_other_machines_still_run() {
         let program = read(&folder.join("plain"));
         let (file, made) = add(&program, Encoding::Smallest(Version::V3));
         check(machine, &program, &file, &made, true);
-        std::fs::write(folder.join("added"), &file).expect("written");
+        write_program(&folder.join("added"), &file);
         let command = format!("qemu-{machine} ./added > out; grep -qx '42 1' out");
-        assert!(tools::run(&folder, "sh", &format!("chmod +x added; {command}")), "{machine}");
+        assert!(tools::run(&folder, "sh", &command), "{machine}");
     }
 }
 

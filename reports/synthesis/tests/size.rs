@@ -91,7 +91,7 @@ fn savings_are_those_counted_by_hand() {
     assert_eq!(savings(&diagnosis), expected);
     assert_eq!((diagnosis.saved(), diagnosis.rest), (36, 0));
     let made = smallest_of(&section, None).expect("readable");
-    // The same functions, written by hand as small as possible.
+    // These functions, written by hand as small as possible.
     let mut small = header(2, 3, 20);
     entry(&mut small, (0, 0x1000), 16, 0);
     entry(&mut small, (1, 0x1010), 16, 12);

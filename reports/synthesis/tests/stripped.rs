@@ -93,8 +93,7 @@ fn stripped_programs_still_run() {
         assert!(tools::run(&folder, "gcc", &compile), "{flags}");
         let added = add(&std::fs::read(folder.join("plain")).expect("readable"));
         // The tools keep the permissions of their input.
-        let make = "cp plain input && chmod 755 input";
-        assert!(tools::run(&folder, "gcc", make));
+        std::fs::copy(folder.join("plain"), folder.join("input")).expect("copied");
         for release in ["2.40", "2.44", "2.47.50", "llvm-23"] {
             let Some(tools) = tools::toolchain(release) else { continue };
             let prefix = if release == "llvm-23" { "llvm-" } else { "" };

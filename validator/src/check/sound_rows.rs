@@ -25,13 +25,13 @@ impl SoundRows {
     fn key(row: &FrameRowEntry<'_>, layout: &RowLayout) -> Option<(u64, u16)> {
         let mut words = [0; 8];
         words.get_mut(..row.words.bytes().len())?.copy_from_slice(row.words.bytes());
-        Some((u64::from_le_bytes(words), SoundRows::kind(row.info, layout.flexible)))
+        Some((u64::from_le_bytes(words), SoundRows::kind(row.info, layout)))
     }
 
     /// The info byte also determines the number of bytes of words.
     #[inline]
-    fn kind(info: RowInfo, flexible: bool) -> u16 {
-        u16::from(info.0) | u16::from(flexible) << 8
+    fn kind(info: RowInfo, layout: &RowLayout) -> u16 {
+        u16::from(info.0) | u16::from(layout.flexible) << 8
     }
 
     #[inline]
@@ -46,8 +46,8 @@ impl SoundRows {
     }
 
     #[inline]
-    pub(crate) fn contains_short(&self, row: &ShortRow<'_>, flexible: bool) -> bool {
-        let key = (row.packed_words(), SoundRows::kind(row.info, flexible));
+    pub(crate) fn contains_short(&self, row: &ShortRow<'_>, layout: &RowLayout) -> bool {
+        let key = (row.packed_words(), SoundRows::kind(row.info, layout));
         self.known.get(SoundRows::slot(key)) == Some(&key)
     }
 
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn only_what_was_inserted_is_contained() {
-        // The same words with another info byte, other words with the same one, and other sizes of the same bytes.
+        // Equal words with different info bytes, an equal info byte with different words, and equal bytes as words of different sizes.
         let rows: [(u8, &[u8]); 9] = [
             (0x00, &[]),
             (0x01, &[]),
@@ -111,8 +111,8 @@ mod tests {
                     let row = all.next().expect("one more").expect("readable");
                     let is_it = index == number;
                     assert_eq!(sound.contains(&row, &layout), is_it, "{index} {number}");
-                    assert_eq!(sound.contains_short(&short, false), is_it, "{index} {number}");
-                    assert!(!sound.contains(&row, &other) && !sound.contains_short(&short, true));
+                    assert_eq!(sound.contains_short(&short, &layout), is_it, "{index} {number}");
+                    assert!(!sound.contains(&row, &other) && !sound.contains_short(&short, &other));
                 }
             }
         });

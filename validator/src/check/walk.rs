@@ -49,6 +49,9 @@ pub(crate) struct Walk<'a> {
     sound: SoundRows,
     sound_places: SoundPlaces,
     sound_functions: SoundFunctions,
+    /// The bytes of rows that the pass may still read: in a sound section, rows do not overlap, so that they are no more than
+    /// the section has.
+    budget: u64,
 }
 
 /// The result of reading the rows of one function.
@@ -77,6 +80,7 @@ impl<'a> Walk<'a> {
             sound: SoundRows::new(),
             sound_places: SoundPlaces::default(),
             sound_functions: SoundFunctions::new(),
+            budget: 0,
         }
     }
 
@@ -90,9 +94,7 @@ impl<'a> Walk<'a> {
             faulty: Vec::new(),
         };
         surveyed.totals.complete = self.whole.section.entry_count() == self.whole.header().num_fdes;
-        // In a sound section, rows do not overlap. Once more bytes of rows have been read than the section has, there
-        // must be an overlap, and the survey can stop reading rows.
-        let mut budget = self.whole.section.data().len() as u64;
+        self.budget = self.whole.section.data().len() as u64;
         let mut nothing = |_| ();
         let mut counter = Collector::new(CATALOGUE, Keep::First(0), &mut nothing);
         let mut range: Option<CodeRange> = None;
@@ -116,7 +118,7 @@ impl<'a> Walk<'a> {
             }
             self.check_any_function(&context, &mut counter);
             surveyed.totals.functions += 1;
-            self.survey_rows(&context, &mut surveyed, &mut budget, &mut counter);
+            self.survey_rows(&context, &mut surveyed, &mut counter);
             if counter.total() > before {
                 surveyed.faulty.push(entry.index());
             }
@@ -129,12 +131,11 @@ impl<'a> Walk<'a> {
         &mut self,
         context: &FunctionContext<'_>,
         surveyed: &mut Surveyed,
-        budget: &mut u64,
         counter: &mut Collector<'_>,
     ) {
         let read = match &context.function {
             Ok(function) if function.fre_type().is_ok() && rows_start_inside(function) => {
-                self.walk_rows::<false>(function, budget, counter)
+                self.walk_rows::<false>(function, counter)
             }
             Ok(_) | Err(_) => {
                 surveyed.totals.complete = false;
@@ -157,7 +158,7 @@ impl<'a> Walk<'a> {
         suspects: &[u32],
         collector: &mut Collector<'_>,
     ) {
-        let mut budget = self.whole.section.data().len() as u64;
+        self.budget = self.whole.section.data().len() as u64;
         for &index in &surveyed.faulty {
             let Some(entry) = self.whole.section.entry(index) else { continue };
             let before = index.checked_sub(1).and_then(|index| self.whole.section.entry(index));
@@ -178,7 +179,7 @@ impl<'a> Walk<'a> {
                 && !suspect
                 && rows_start_inside(function)
             {
-                self.walk_rows::<true>(function, &mut budget, collector);
+                self.walk_rows::<true>(function, collector);
             }
         }
     }
@@ -243,7 +244,6 @@ impl<'a> Walk<'a> {
     fn walk_rows<const REPORT: bool>(
         &mut self,
         function: &Function<'_>,
-        budget: &mut u64,
         collector: &mut Collector<'_>,
     ) -> RowsRead {
         let Ok(mut entries) = function.frame_row_entries() else {
@@ -254,19 +254,15 @@ impl<'a> Walk<'a> {
         let size = function.size();
         let learns = self.selection.learns_rows();
         let errors = collector.errors();
+        let mut budget = self.budget;
         let mut previous: Option<FrameRowEntry<'_>> = None;
         let mut together = RowsContext::new(function);
         let mut index = 0;
         let mut complete = true;
         loop {
-            if learns && layout.is_ok() {
-                index += self.pass_sound(
-                    &mut entries,
-                    &mut previous,
-                    &space,
-                    function.is_flexible(),
-                    budget,
-                );
+            if learns && let Ok(layout) = &layout {
+                index +=
+                    self.pass_sound(&mut entries, &mut previous, (&space, layout), &mut budget);
             }
             let row = match entries.next() {
                 Some(Ok(row)) => row,
@@ -282,7 +278,7 @@ impl<'a> Walk<'a> {
                 complete = false;
                 break;
             };
-            *budget = rest;
+            budget = rest;
             if let Ok(layout) = &layout {
                 let before = previous.as_ref().map(|row| row.start);
                 let place = space.place(row.start, before);
@@ -311,6 +307,7 @@ impl<'a> Walk<'a> {
             previous = Some(row);
             index += 1;
         }
+        self.budget = budget;
         if !self.selection.rows_of.is_empty() && together.count == function.num_rows() {
             self.check_rows_of(&together, collector);
         }
@@ -323,8 +320,7 @@ impl<'a> Walk<'a> {
         &self,
         entries: &mut FrameRowEntries<'r>,
         previous: &mut Option<FrameRowEntry<'r>>,
-        space: &RowSpace,
-        flexible: bool,
+        (space, layout): (&RowSpace, &RowLayout),
         budget: &mut u64,
     ) -> u32 {
         let mut before = previous.as_ref().map(|row| row.start);
@@ -335,7 +331,7 @@ impl<'a> Walk<'a> {
         while let Some(row) = entries.short()
             && ordinary
             && space.is_ordinary(row.start, before)
-            && self.sound.contains_short(&row, flexible)
+            && self.sound.contains_short(&row, layout)
             && let Some(rest) = left.checked_sub(row.size as u64)
         {
             left = rest;

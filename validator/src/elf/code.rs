@@ -1,6 +1,7 @@
 //! The places of a file's machine code, and its bytes.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::{
     Elf, ElfKind, ElfSection, PF_X, PT_LOAD, SHF_ALLOC, SHT_NOBITS, SectionHeaders, Segment,
@@ -116,11 +117,21 @@ impl<'a> Elf<'a> {
     where
         'a: 's,
     {
-        let relocatable = self.kind == ElfKind::Relocatable;
-        sections.map(move |section| match relocatable {
-            true => (CodeAddress { section: section.index, address: 0 }, section.size),
-            false => (CodeAddress::absolute(section.address), section.size),
-        })
+        sections.map(|section| (self.start_of(section), section.size))
+    }
+
+    /// The place at which a section starts.
+    const fn start_of(&self, section: &ElfSection<'_>) -> CodeAddress {
+        match self.kind {
+            ElfKind::Relocatable => CodeAddress { section: section.index, address: 0 },
+            _ => CodeAddress::absolute(section.address),
+        }
+    }
+
+    /// The places in a section.
+    pub(super) fn range_of(&self, section: &ElfSection<'_>) -> Range<CodeAddress> {
+        let start = self.start_of(section);
+        start..CodeAddress { address: start.address.saturating_add(section.size), ..start }
     }
 
     /// The executable segments with bytes in the file none of which is in a section, although the file has section headers:

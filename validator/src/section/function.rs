@@ -84,6 +84,15 @@ impl FunctionInfo2 {
     }
 }
 
+/// How the data words of a function's rows are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FdeType {
+    /// `SFRAME_FDE_TYPE_DEFAULT`: each word is an offset, or a register of s390x.
+    Default,
+    /// `SFRAME_FDE_TYPE_FLEX`: a control word precedes each offset.
+    Flex,
+}
+
 /// A function with its attributes.
 #[derive(Clone, Copy, Debug)]
 pub struct Function<'a> {

@@ -119,6 +119,30 @@ impl Flags {
     }
 }
 
+/// The preamble, whose layout is the same in every version, even in one that does not exist (V3 2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preamble {
+    /// The byte order in which the magic number is right.
+    pub endian: Endian,
+    /// The number in `sfp_version`.
+    pub version: u8,
+    /// `sfp_flags`.
+    pub flags: Flags,
+}
+
+impl Preamble {
+    /// Reads the preamble; `None` if it is truncated, or if the magic number is wrong.
+    #[must_use]
+    pub const fn read(data: &[u8]) -> Option<Preamble> {
+        let (endian, version, flags) = match *data {
+            [0xe2, 0xde, version, flags, ..] => (Endian::Little, version, flags),
+            [0xde, 0xe2, version, flags, ..] => (Endian::Big, version, flags),
+            _ => return None,
+        };
+        Some(Preamble { endian, version, flags: Flags(flags) })
+    }
+}
+
 /// The decoded header. It has the stored values, which are not checked for consistency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {

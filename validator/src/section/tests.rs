@@ -58,15 +58,15 @@ fn header(version: u8, flags: u8, abi: Abi, counts: [u32; 5]) -> Bytes {
     out
 }
 
-/// A version 2 entry.
-fn entry2(out: &mut Bytes, start: i32, size: u32, rows: [u32; 2], info: u8, rep: u8) {
-    out.u32(&[start.cast_unsigned(), size, rows[0], rows[1]]).u8(&[info, rep]).u16(0);
+/// A version 2 entry: where its rows are and how many, and the info byte with the size of the repeated block.
+fn entry2(out: &mut Bytes, start: i32, size: u32, rows: [u32; 2], info: [u8; 2]) {
+    out.u32(&[start.cast_unsigned(), size, rows[0], rows[1]]).u8(&info).u16(0);
 }
 
 /// A version 2 section of one function of 16 bytes at 0x1000, with the given rows.
 fn one(abi: Abi, count: u32, info: u8, rep: u8, rows: &[u8]) -> Vec<u8> {
     let mut out = header(2, 1, abi, [1, count, rows.len() as u32, 0, 20]);
-    entry2(&mut out, 0x1000, 16, [0, count], info, rep);
+    entry2(&mut out, 0x1000, 16, [0, count], [info, rep]);
     out.u8(rows);
     out.bytes
 }
@@ -141,7 +141,7 @@ fn version_1_entries_have_17_bytes() {
 fn starts_count_from_the_section_or_from_the_field() {
     let start = |flags, address| {
         let mut out = header(2, flags, Abi::Amd64, [1, 0, 0, 0, 20]);
-        entry2(&mut out, 0x100, 16, [0, 0], 0, 0);
+        entry2(&mut out, 0x100, 16, [0, 0], [0, 0]);
         let section = Section::parse(&out.bytes, Placement::at(address)).expect("a header");
         let function = section.entry(0).expect("an entry");
         function.start().expect("linked").address
@@ -156,7 +156,7 @@ fn the_auxiliary_header_and_gaps_are_skipped() {
     out.bytes[7] = 2;
     // Two auxiliary bytes, four before the table, four between the table and the rows, two after the rows.
     out.u8(&[0xaa; 6]);
-    entry2(&mut out, 0x1000, 16, [0, 1], 0, 0);
+    entry2(&mut out, 0x1000, 16, [0, 1], [0, 0]);
     out.u8(&[0xbb; 4]).u8(&[0, 0x03, 8]).u8(&[0xcc; 2]);
     let section = parse(&out.bytes);
     assert_eq!(section.entry(0).expect("an entry").offset(), 28 + 2 + 4);
@@ -168,7 +168,7 @@ fn the_auxiliary_header_and_gaps_are_skipped() {
 fn both_byte_orders_are_read() {
     // AArch64 big-endian, ADDR2 rows with 2-byte words: CFA = SP + 512, RA and FP saved, signed.
     let mut out = header(2, 1, Abi::Aarch64Big, [1, 1, 9, 0, 20]);
-    entry2(&mut out, 0x1000, 0x400, [0, 1], 0x21, 0);
+    entry2(&mut out, 0x1000, 0x400, [0, 1], [0x21, 0]);
     out.u16(0x102).u8(&[0x80 | 1 << 5 | 3 << 1 | 1]).u16(512).u16(0xfff8).u16(0xfff0);
     let section = parse(&out.bytes);
     let (function, row) = section.find(0x13ff).expect("readable").expect("covered");
@@ -187,15 +187,15 @@ fn both_byte_orders_are_read() {
 fn wide_words_and_starts_are_signed_and_unsigned() {
     // ADDR4, 4-byte words: CFA = FP + 0x10000, FP at CFA - 0x20000, from 0x80000000 on.
     let mut out = header(2, 1, Abi::Amd64, [1, 1, 13, 0, 20]);
-    entry2(&mut out, 0x1000, u32::MAX, [0, 1], 2, 0);
+    entry2(&mut out, 0x1000, u32::MAX, [0, 1], [2, 0]);
     out.u32(&[0x8000_0000]).u8(&[2 << 5 | 2 << 1]).u32(&[0x10000, (-0x20000_i32) as u32]);
     let row = rows(&out.bytes)[0].expect("readable");
     assert_eq!(row.start, 0x8000_1000);
     assert_eq!(row.frame.cfa, Cfa::RegisterOffset { register: Register(6), offset: 0x10000 });
     assert_eq!(row.frame.fp, Recovery::AtCfa(-0x20000));
-    // The same widths in the other byte order: CFA = SP + 0x1000 * 8 + 160, RA at CFA - 0x20000.
+    // Equal widths in the other byte order: CFA = SP + 0x1000 * 8 + 160, RA at CFA - 0x20000.
     let mut out = header(2, 1, Abi::S390x, [1, 1, 13, 0, 20]);
-    entry2(&mut out, 0x1000, u32::MAX, [0, 1], 2, 0);
+    entry2(&mut out, 0x1000, u32::MAX, [0, 1], [2, 0]);
     out.u32(&[0x8000_0000]).u8(&[2 << 5 | 2 << 1 | 1]).u32(&[0x1000, (-0x20000_i32) as u32]);
     let row = rows(&out.bytes)[0].expect("readable");
     assert_eq!((row.start, row.frame.cfa), (0x8000_1000, sp(Abi::S390x, 0x8000 + 160)));

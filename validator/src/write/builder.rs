@@ -170,9 +170,12 @@ impl SectionBuilder {
             if !function.fits(section.version) {
                 return Err(BuildError::NotInVersion { function: index });
             }
-            let stored = function
-                .stored(section.version, section.abi, self.relocatable)
+            let mut stored = function
+                .stored(section.version, section.abi)
                 .map_err(|row| BuildError::NotRepresentable { function: index, row })?;
+            if self.relocatable {
+                stored.start_field.get_or_insert(0);
+            }
             let count = stored.stored_count();
             rows = rows.checked_add(count).ok_or(BuildError::TooLarge)?;
             if count > section.version.max_rows() {

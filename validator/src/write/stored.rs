@@ -6,7 +6,9 @@ mod read;
 use alloc::vec::Vec;
 
 use crate::abi::{Abi, Endian};
-use crate::section::{Flags, FreType, FunctionInfo, FunctionInfo2, HEADER_SIZE, MAGIC, Version};
+use crate::section::{
+    FdeType, Flags, FreType, FunctionInfo, FunctionInfo2, HEADER_SIZE, MAGIC, Version,
+};
 
 /// A section as it is stored.
 ///
@@ -225,10 +227,13 @@ impl StoredFunction {
         self.num_fres.unwrap_or(u32::try_from(self.rows.len()).unwrap_or(u32::MAX))
     }
 
-    /// Whether its rows are flexible.
+    /// How the words of its rows are read. Rows of a type that does not exist count as default ones.
     #[must_use]
-    pub const fn is_flexible(&self) -> bool {
-        FunctionInfo2(self.info2).fde_type_code() == FunctionInfo2::FLEX
+    pub const fn fde_type(&self) -> FdeType {
+        match FunctionInfo2(self.info2).fde_type_code() {
+            FunctionInfo2::FLEX => FdeType::Flex,
+            _ => FdeType::Default,
+        }
     }
 
     /// Whether its rows repeat in each block.
@@ -285,15 +290,15 @@ impl StoredRow {
         Some((*self.words.get(index)? << unused).cast_signed() >> unused)
     }
 
-    /// Sets word `index` to an offset, and widens the words if it does not fit. There is no change if there is no such
-    /// word.
-    pub fn set_signed(&mut self, flexible: bool, index: usize, value: i32) {
+    /// Sets word `index` of a default row to an offset, and widens the words if it does not fit. There is no change if there
+    /// is no such word.
+    pub fn set_signed(&mut self, index: usize, value: i32) {
         let width = match value {
             -0x80..=0x7f => 1,
             -0x8000..=0x7fff => 2,
             _ => 4,
         };
-        self.widen(flexible, width);
+        self.widen(FdeType::Default, width);
         let mask = self.mask();
         if let Some(word) = self.words.get_mut(index) {
             *word = value.cast_unsigned() & mask;
@@ -301,9 +306,9 @@ impl StoredRow {
     }
 
     /// Widens the words to at least `width` bytes without changing their meaning.
-    pub fn widen(&mut self, flexible: bool, width: u8) {
+    pub fn widen(&mut self, fde_type: FdeType, width: u8) {
         for index in 0..self.words.len() {
-            let signed = self.signed(index).filter(|_| !self.is_control(flexible, index));
+            let signed = self.signed(index).filter(|_| !self.is_control(fde_type, index));
             if let (Some(value), Some(word)) = (signed, self.words.get_mut(index)) {
                 *word = value.cast_unsigned();
             }
@@ -314,11 +319,11 @@ impl StoredRow {
     }
 
     /// Whether word `index` is a control word, which is unsigned, or the padding in its place.
-    const fn is_control(&self, flexible: bool, index: usize) -> bool {
-        match (flexible, self.words.len()) {
-            (false, _) => false,
-            (true, 5) => matches!(index, 0 | 2 | 3),
-            (true, _) => index.is_multiple_of(2),
+    const fn is_control(&self, fde_type: FdeType, index: usize) -> bool {
+        match (fde_type, self.words.len()) {
+            (FdeType::Default, _) => false,
+            (FdeType::Flex, 5) => matches!(index, 0 | 2 | 3),
+            (FdeType::Flex, _) => index.is_multiple_of(2),
         }
     }
 

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::thread;
 
 use sframe_fuzz::detection::{
-    ByteChange, Noticed, OtherReader, Subject, experiment, other_readers,
+    BATCH, ByteChange, ChangeKind, Noticed, OtherReader, Subject, experiment, other_readers,
 };
 use sframe_harness::limited::watch_if_asked;
 use tables::{Table, Tables};
@@ -83,27 +83,28 @@ fn of_file(path: &Path, readers: &[OtherReader]) -> Result<Option<OfFile>, Strin
     let with_path = |error: std::io::Error| format!("{}: {error}", path.display());
     let file = std::fs::read(path).map_err(with_path)?;
     let mut table = Table::default();
-    let mut changes: Vec<(usize, u8, bool, Noticed)> = Vec::new();
+    let mut changes: Vec<(usize, u8, ChangeKind, Noticed)> = Vec::new();
     let mut rest = Vec::new();
     let subject = experiment(&file, |change, noticed| {
         let (old, new) = change.values;
-        table.of_mut(change.flipped).count(noticed);
+        table.count(change.kind, noticed);
         if noticed == Noticed::Nobody {
             let place =
                 format!("{}+{:#x}: {old:#04x} to {new:#04x}", path.display(), change.offset);
             rest.push((change.field.to_owned(), place));
         }
-        changes.push((change.offset, new, change.flipped, noticed));
+        changes.push((change.offset, new, change.kind, noticed));
     });
     let Some(subject) = subject else { return Ok(None) };
-    let in_file = |(at, new, ..): &(usize, u8, bool, Noticed)| (subject.offset + *at as u64, *new);
+    let in_file =
+        |(at, new, ..): &(usize, u8, ChangeKind, Noticed)| (subject.offset + *at as u64, *new);
     let bytes: Vec<ByteChange> = changes.iter().map(in_file).collect();
     for reader in readers {
-        let Some(reactions) = reader.reactions(&file, &bytes, true).map_err(with_path)? else {
+        let Some(reactions) = reader.reactions(&file, &bytes, BATCH).map_err(with_path)? else {
             continue;
         };
-        for ((_, _, flipped, noticed), reaction) in changes.iter().zip(reactions) {
-            table.of_mut(*flipped).react(&reader.name, *noticed, reaction);
+        for ((_, _, kind, noticed), reaction) in changes.iter().zip(reactions) {
+            table.react(*kind, &reader.name, *noticed, reaction);
         }
     }
     table.files = 1;
@@ -132,8 +133,8 @@ impl Found {
     }
 
     fn print(&self, readers: &[OtherReader]) {
-        tables::print("bits flipped", &self.tables, true);
-        tables::print("bytes set to 0x00 and 0xff", &self.tables, false);
+        tables::print("bits flipped", &self.tables, ChangeKind::Flip);
+        tables::print("bytes set to 0x00 and 0xff", &self.tables, ChangeKind::Set);
         for reader in readers {
             tables::print_reader(&reader.name, &self.tables);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sframe_fuzz::detection::{Noticed, Reaction};
+use sframe_fuzz::detection::{ChangeKind, Noticed, Reaction};
 
 /// Tables by version and machine, and `all`.
 pub(crate) type Tables = BTreeMap<String, Table>;
@@ -12,13 +12,12 @@ pub(crate) type Tables = BTreeMap<String, Table>;
 pub(crate) struct Table {
     pub(crate) files: u64,
     pub(crate) with_cfi: u64,
-    flipped: Counts,
-    set: Counts,
+    changes: BTreeMap<ChangeKind, Counts>,
 }
 
 /// The results of changes of a kind.
 #[derive(Default)]
-pub(crate) struct Counts {
+struct Counts {
     /// The number of changes by what detected them.
     noticed: BTreeMap<Noticed, u64>,
     /// The results by other reader.
@@ -37,30 +36,31 @@ struct OfReader {
 }
 
 impl Table {
-    /// The counts of flipped bits, or of bytes that were set.
-    pub(crate) const fn of_mut(&mut self, flipped: bool) -> &mut Counts {
-        if flipped { &mut self.flipped } else { &mut self.set }
+    pub(crate) fn count(&mut self, kind: ChangeKind, noticed: Noticed) {
+        *self.changes.entry(kind).or_default().noticed.entry(noticed).or_default() += 1;
     }
 
-    const fn of(&self, flipped: bool) -> &Counts {
-        if flipped { &self.flipped } else { &self.set }
+    pub(crate) fn react(
+        &mut self,
+        kind: ChangeKind,
+        reader: &str,
+        noticed: Noticed,
+        reaction: Reaction,
+    ) {
+        self.changes.entry(kind).or_default().react(reader, noticed, reaction);
     }
 
     pub(crate) fn add(&mut self, other: &Table) {
         self.files += other.files;
         self.with_cfi += other.with_cfi;
-        for flipped in [true, false] {
-            self.of_mut(flipped).add(other.of(flipped));
+        for (kind, counts) in &other.changes {
+            self.changes.entry(*kind).or_default().add(counts);
         }
     }
 }
 
 impl Counts {
-    pub(crate) fn count(&mut self, noticed: Noticed) {
-        *self.noticed.entry(noticed).or_default() += 1;
-    }
-
-    pub(crate) fn react(&mut self, reader: &str, noticed: Noticed, reaction: Reaction) {
+    fn react(&mut self, reader: &str, noticed: Noticed, reaction: Reaction) {
         if !self.readers.contains_key(reader) {
             self.readers.insert(reader.to_owned(), OfReader::default());
         }
@@ -86,17 +86,20 @@ impl Counts {
     }
 }
 
-/// Prints the shares of flipped bits, or of set bytes, by what detected them.
-pub(crate) fn print(title: &str, tables: &Tables, flipped: bool) {
+/// Prints the shares of changes of a kind, by what detected them.
+pub(crate) fn print(title: &str, tables: &Tables, kind: ChangeKind) {
     print!("{title:<27}{:>6}{:>6}{:>10}", "files", "CFI", "changes");
     Noticed::ALL.iter().for_each(|noticed| print!("{:>10}", noticed.name()));
     println!();
     for (name, table) in tables {
-        let sums = &table.of(flipped).noticed;
-        let total: u64 = sums.values().sum();
+        let sum = |noticed: &Noticed| {
+            let counts = table.changes.get(&kind)?;
+            counts.noticed.get(noticed).copied()
+        };
+        let total: u64 = Noticed::ALL.iter().filter_map(sum).sum();
         print!("{name:<27}{:>6}{:>6}{total:>10}", table.files, table.with_cfi);
         for noticed in Noticed::ALL {
-            let count = sums.get(&noticed).copied().unwrap_or(0);
+            let count = sum(&noticed).unwrap_or(0);
             print!("{:>9.3}%", percent(count, total));
         }
         println!();
@@ -111,10 +114,11 @@ pub(crate) fn print_reader(reader: &str, tables: &Tables) {
     columns.iter().for_each(|column| print!("{column:>11}"));
     println!();
     for (name, table) in tables {
-        for (kind, flipped) in [("bits", true), ("bytes", false)] {
-            let Some(counts) = table.of(flipped).readers.get(reader) else { continue };
+        for (unit, kind) in [("bits", ChangeKind::Flip), ("bytes", ChangeKind::Set)] {
+            let counts = table.changes.get(&kind).and_then(|counts| counts.readers.get(reader));
+            let Some(counts) = counts else { continue };
             let total: u64 = counts.reactions.values().sum();
-            print!("{name:<27}{kind:>6}{total:>11}");
+            print!("{name:<27}{unit:>6}{total:>11}");
             for reaction in [Reaction::Notice, Reaction::Crash, Reaction::Hang] {
                 let count = counts.reactions.get(&reaction).copied().unwrap_or(0);
                 print!("{:>10.3}%", percent(count, total));

@@ -14,14 +14,14 @@ const STEPS: u32 = 1_000;
 /// The value of the CFA, if an expression uses it.
 const CFA: u64 = 0x7fff_1234_5000;
 
-/// Whether the rows are equal. The error is gimli's.
-pub(super) fn same<'a, S: UnwindSection<Slice<'a>>>(
+/// What gimli has instead, if the rows differ.
+pub(super) fn difference<'a, S: UnwindSection<Slice<'a>>>(
     fde: &Fde<'_>,
     own: &Row,
     pc: u64,
     row: &gimli::UnwindTableRow<usize, Storage>,
     section: &S,
-) -> Result<(), String> {
+) -> Option<String> {
     let bytes = |expression: &gimli::UnwindExpression<usize>| {
         expression.get(section).expect("in the section").0
     };
@@ -51,7 +51,7 @@ pub(super) fn same<'a, S: UnwindSection<Slice<'a>>>(
         (CfaRule::Expression(_), Cfa::Undefined) => false,
     };
     if !equal {
-        return Err(format!("CFA {:?}", row.cfa()));
+        return Some(format!("CFA {:?}", row.cfa()));
     }
     let abi = fde.cfi().abi();
     for (column, rule) in [(fde.cie().return_address, own.frame.ra), (abi.fp(), own.frame.fp)] {
@@ -79,15 +79,15 @@ pub(super) fn same<'a, S: UnwindSection<Slice<'a>>>(
             _ => true,
         };
         if !equal {
-            return Err(format!("{column} {theirs:?}"));
+            return Some(format!("{column} {theirs:?}"));
         }
     }
     match row.register(gimli::AArch64::RA_SIGN_STATE) {
         Some(RegisterRule::Constant(value)) if abi.is_aarch64() => {
             let signed = value & 1 != 0;
-            if signed == own.frame.ra_signed { Ok(()) } else { Err(format!("signed {signed}")) }
+            (signed != own.frame.ra_signed).then(|| format!("signed {signed}"))
         }
-        _ => Ok(()),
+        _ => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The Linux kernel's ORC tables in a file: their functions have the frames of the entries.
 
-use sframe_oracle::cfi::{Cfi, RowContext};
+use sframe_oracle::cfi::{Cfi, Cie, RowContext};
 use sframe_oracle::orc::{Meaning, Orc, OrcFunctions};
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
@@ -25,27 +25,27 @@ fn same(orc: &Orc, cfi: &Cfi<'_>) {
     assert_eq!(in_entries.sum::<u128>(), in_functions.sum::<u128>());
     let mut context = RowContext::new(cfi);
     for function in cfi.functions() {
-        let signal = function.cie().signal;
         let mut end = function.start().address;
         for row in function.rows(&mut context) {
             let row = row.expect("our own instructions");
             assert_eq!(row.start, end);
             let place = CodeAddress { address: row.start, ..function.start() };
             let entry = orc.find(place).expect("a function has only code with entries");
-            agree(entry.meaning, row.frame, signal);
+            agree(entry.meaning, row.frame, function.cie());
             end = row.end;
         }
         assert_eq!(end, function.start().address + function.size());
     }
 }
 
-fn agree(meaning: Meaning, found: Frame, is_signal: bool) {
+/// Checks that a row, and the CIE of its function, have the meaning of an entry.
+fn agree(meaning: Meaning, found: Frame, cie: &Cie) {
     match meaning {
         // The CFA of an outermost frame does not matter.
         Meaning::Frame { frame: Frame { cfa: Cfa::Undefined, ra, fp, .. }, signal } => {
-            assert_eq!((found.ra, found.fp, is_signal), (ra, fp, signal));
+            assert_eq!((found.ra, found.fp, cie.signal), (ra, fp, signal));
         }
-        Meaning::Frame { frame, signal } => assert_eq!((found, is_signal), (frame, signal)),
+        Meaning::Frame { frame, signal } => assert_eq!((found, cie.signal), (frame, signal)),
         Meaning::Undecided(_) => {
             assert!(matches!(found.cfa, Cfa::Expression(_)), "{found}");
             assert!(matches!(found.ra, Recovery::AtExpression(_)), "{found}");

@@ -69,14 +69,14 @@ fn meaning(function: &Function<'_>, row: &FrameRowEntry<'_>) -> Option<Meaning> 
         Cfa::DereferencePlus { .. } | Cfa::Expression(_) | Cfa::Undefined => (None, None),
     };
     let undefined = ra == Recovery::Undefined;
-    let place = |recovery| place(recovery, layout.flexible);
+    let place = |recovery| place(recovery, &layout);
     Some(Meaning { base, cfa, fp: place(fp), ra: place(ra), mangled: ra_signed, undefined })
 }
 
 /// The offset of a rule. For a rule of version 2 that names a register, the corresponding word.
-fn place(recovery: Recovery, flexible: bool) -> Option<i64> {
+fn place(recovery: Recovery, layout: &RowLayout) -> Option<i64> {
     match recovery {
-        Recovery::RegisterOffset { register, .. } if !flexible => {
+        Recovery::RegisterOffset { register, .. } if !layout.flexible => {
             Some(i64::from(register.0) * 2 + 1)
         }
         Recovery::AtCfa(offset)

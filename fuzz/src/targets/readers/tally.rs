@@ -29,15 +29,15 @@ impl Tally {
         self.add(library, reason, data);
     }
 
-    pub(super) fn failed(&mut self, library: &Path, failure: Failure, sound: bool, data: &[u8]) {
+    /// `input` names the kind of section.
+    pub(super) fn failed(&mut self, library: &Path, failure: Failure, input: &str, data: &[u8]) {
         let how = match failure {
             Failure::Crashed(signal) => format!("crashed with signal {signal}"),
             Failure::TimedOut => "timed out".to_owned(),
             Failure::Garbled => "gave an invalid answer".to_owned(),
         };
-        let soundness = if sound { "sound" } else { "malformed" };
         let version = data.get(2).copied().unwrap_or_default();
-        self.add(library, &format!("{how} on a {soundness} section of version {version}"), data);
+        self.add(library, &format!("{how} on a {input} section of version {version}"), data);
     }
 
     fn add(&mut self, library: &Path, what: &str, data: &[u8]) {

@@ -6,8 +6,9 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::{Frame, Named};
 
 use super::specification::{Says, Specification};
-use super::{Bytes, Example, Functions, Kind, kind_of};
+use super::{Bytes, Example, Functions, Kind, Verdict, kind_of};
 use crate::answer::{Answer, Found, Stop, StopKind};
+use crate::page::Page;
 
 /// The specification cannot read the row, so that the consumer's answer can be neither right nor wrong.
 const WITHOUT_TRUTH: Stop =
@@ -65,9 +66,49 @@ pub(super) struct Tally {
     functions: BTreeMap<u32, Seen>,
     /// The first PC at which there is a row where the specification has none, and the answer.
     beyond: Option<(u64, Found)>,
-    /// Whether the consumer's errors are reports, and it has one where the specification cannot read the section either.
+    /// Whether the consumer's errors are reports.
     reports: bool,
+    /// Whether it reports an error where the specification cannot read the section either.
     has_reported: bool,
+}
+
+/// PCs of a function with one answer.
+#[derive(Clone, Copy, Debug)]
+struct Pcs {
+    first: u64,
+    count: u64,
+    function: u32,
+}
+
+/// The results of a comparison.
+pub(super) struct Counts {
+    pub(super) functions: Functions,
+    pub(super) bytes: Bytes,
+    /// The first function of each kind, in the order of the table.
+    pub(super) examples: Vec<Example>,
+    has_reported: bool,
+}
+
+impl Counts {
+    /// The worst that happens at any PC.
+    pub(super) const fn verdict(&self) -> Verdict {
+        let bytes = &self.bytes;
+        if bytes.crash > 0 {
+            Verdict::Crash
+        } else if bytes.other > 0 || bytes.beyond > 0 {
+            Verdict::Misread
+        } else if bytes.undecided > 0 {
+            Verdict::Undecided
+        } else if self.has_reported {
+            Verdict::Reject
+        } else if bytes.none > 0 && bytes.same == 0 {
+            Verdict::Ignore
+        } else if bytes.none > 0 || self.functions.drop_section > 0 {
+            Verdict::Part
+        } else {
+            Verdict::Accept
+        }
+    }
 }
 
 /// Whether a stop counts whatever the specification says.
@@ -114,29 +155,26 @@ const fn rank(kind: Kind) -> u8 {
 }
 
 impl Tally {
-    /// Without any PC. `reports` is [`Page::reports_errors`](crate::Page).
-    pub(super) fn new(machine: Abi, reports: bool) -> Tally {
+    /// Without any PC.
+    pub(super) fn new(machine: Abi, page: &Page) -> Tally {
         let (bytes, functions) = (Bytes::default(), BTreeMap::new());
+        let reports = page.reports_errors;
         Tally { machine, bytes, functions, beyond: None, reports, has_reported: false }
     }
 
-    /// Whether the consumer has reported an error where the specification cannot read the section either.
-    pub(super) const fn has_reported(&self) -> bool {
-        self.has_reported
-    }
-
     /// Adds PCs with one answer, of which this is the first.
-    pub(super) fn add(&mut self, pc: u64, count: u64, at: Option<(u32, Says)>, answer: Answer) {
+    pub(super) fn add(&mut self, first: u64, count: u64, at: Option<(u32, Says)>, answer: Answer) {
+        let pcs = |function| Pcs { first, count, function };
         match at {
-            Some((function, Says::Row(row))) => self.compare(pc, count, function, &row, answer),
+            Some((function, Says::Row(row))) => self.compare(pcs(function), &row, answer),
             Some((function, Says::Unreadable)) => {
                 let stop = self.without_truth(answer);
-                self.stop(pc, count, function, stop);
+                self.stop(pcs(function), stop);
             }
             Some((_, Says::Nothing)) | None => {
                 if let Ok(found) = answer {
                     self.bytes.beyond = self.bytes.beyond.saturating_add(count);
-                    self.beyond.get_or_insert((pc, found));
+                    self.beyond.get_or_insert((first, found));
                 }
             }
         }
@@ -156,17 +194,17 @@ impl Tally {
         *bytes = bytes.saturating_add(count);
     }
 
-    fn compare(&mut self, pc: u64, count: u64, function: u32, row: &Frame, answer: Answer) {
+    fn compare(&mut self, pcs: Pcs, row: &Frame, answer: Answer) {
         match answer {
             Ok(found) if agree(row, &found.frame) => {
-                self.bytes.same = self.bytes.same.saturating_add(count);
-                self.functions.entry(function).or_default().found = true;
+                self.bytes.same = self.bytes.same.saturating_add(pcs.count);
+                self.functions.entry(pcs.function).or_default().found = true;
             }
             Ok(found) => {
-                self.bytes.other = self.bytes.other.saturating_add(count);
-                self.fault(pc, function, Kind::Misread, Reason::Rows(found.frame, *row));
+                self.bytes.other = self.bytes.other.saturating_add(pcs.count);
+                self.fault(pcs, Kind::Misread, Reason::Rows(found.frame, *row));
             }
-            Err(stop) => self.stop(pc, count, function, stop),
+            Err(stop) => self.stop(pcs, stop),
         }
     }
 
@@ -183,27 +221,24 @@ impl Tally {
         }
     }
 
-    fn stop(&mut self, pc: u64, count: u64, function: u32, stop: Stop) {
+    fn stop(&mut self, pcs: Pcs, stop: Stop) {
         let kind = kind_of(stop.kind);
         let bytes = match kind {
             Kind::Crash => &mut self.bytes.crash,
             Kind::Undecided => &mut self.bytes.undecided,
             _ => &mut self.bytes.none,
         };
-        *bytes = bytes.saturating_add(count);
-        self.fault(pc, function, kind, Reason::Stop(stop.reason));
+        *bytes = bytes.saturating_add(pcs.count);
+        self.fault(pcs, kind, Reason::Stop(stop.reason));
     }
 
-    fn fault(&mut self, pc: u64, function: u32, kind: Kind, reason: Reason) {
-        let seen = self.functions.entry(function).or_default();
-        seen.faults.entry(kind).or_insert((pc, reason));
+    fn fault(&mut self, pcs: Pcs, kind: Kind, reason: Reason) {
+        let seen = self.functions.entry(pcs.function).or_default();
+        seen.faults.entry(kind).or_insert((pcs.first, reason));
     }
 
-    /// The counts, and the first function of each kind in the order of the table.
-    pub(super) fn finish(
-        mut self,
-        specification: &Specification,
-    ) -> (Functions, Bytes, Vec<Example>) {
+    /// The results.
+    pub(super) fn finish(mut self, specification: &Specification) -> Counts {
         let mut functions = Functions::default();
         let mut examples: BTreeMap<Kind, Example> = BTreeMap::new();
         for &(function, start) in specification.functions() {
@@ -221,7 +256,7 @@ impl Tally {
         }
         let mut examples: Vec<Example> = examples.into_values().collect();
         examples.extend(self.beyond(specification));
-        (functions, self.bytes, examples)
+        Counts { functions, bytes: self.bytes, examples, has_reported: self.has_reported }
     }
 
     /// The first row where the specification has none. Its function is the one that the consumer finds.

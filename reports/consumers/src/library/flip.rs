@@ -13,7 +13,7 @@ const BAD: Stop = Stop::error("the functions, rows and sizes of the section do n
 
 /// The section in the byte order of the host.
 pub(super) fn flip(section: &[u8], release: Release) -> Result<Vec<u8>, Stop> {
-    let mut copy = Copy { bytes: section.to_vec(), work: Work::of(section.len()) };
+    let mut copy = Copy { bytes: section.to_vec(), work: Work::of(section.len()), release };
     for (at, width) in [(0, 2), (8, 4), (12, 4), (16, 4), (20, 4), (24, 4)] {
         copy.swap(at, width)?;
     }
@@ -25,13 +25,14 @@ pub(super) fn flip(section: &[u8], release: Release) -> Result<Vec<u8>, Stop> {
     if release.uses_offsets && header.version < 2 {
         return Err(Stop::error("the version is not read"));
     }
-    copy.functions(&header, release)?;
+    copy.functions(&header)?;
     Ok(copy.bytes)
 }
 
 struct Copy {
     bytes: Vec<u8>,
     work: Work,
+    release: Release,
 }
 
 /// What was changed so far.
@@ -58,7 +59,8 @@ impl Copy {
         Ok(())
     }
 
-    fn functions(&mut self, header: &Header, release: Release) -> Result<(), Stop> {
+    fn functions(&mut self, header: &Header) -> Result<(), Stop> {
+        let release = self.release;
         let entry = (release.entry)(header.version);
         let mut done = Done::default();
         for index in 0..header.functions {
@@ -80,10 +82,10 @@ impl Copy {
                 self.swap(rest + 8, 4)?;
                 let count = self.read().u32(rest + 8).map_err(|_| BEYOND)?;
                 let info = self.read().u8(rest + 12).map_err(|_| BEYOND)?;
-                self.rows(&mut done, rows_at, count, info, release)?;
+                self.rows(&mut done, rows_at, count, info)?;
             }
         }
-        self.totals(header, &done, release)
+        self.totals(header, &done)
     }
 
     /// The attributes before the rows of version 3.
@@ -98,15 +100,8 @@ impl Copy {
         self.checked_rows(done, at + 5, u32::from(count), info)
     }
 
-    fn rows(
-        &mut self,
-        done: &mut Done,
-        at: i64,
-        count: u32,
-        info: u8,
-        release: Release,
-    ) -> Result<(), Stop> {
-        if release.uses_offsets {
+    fn rows(&mut self, done: &mut Done, at: i64, count: u32, info: u8) -> Result<(), Stop> {
+        if self.release.uses_offsets {
             return self.checked_rows(done, at, count, info);
         }
         let (end, mut at) = (done.count.wrapping_add(count), at);
@@ -175,11 +170,11 @@ impl Copy {
         Ok(width + 1 + words_length(info))
     }
 
-    fn totals(&self, header: &Header, done: &Done, release: Release) -> Result<(), Stop> {
+    fn totals(&self, header: &Header, done: &Done) -> Result<(), Stop> {
         if done.count != header.rows {
             return Err(BAD);
         }
-        if !release.uses_offsets {
+        if !self.release.uses_offsets {
             let whole = done.table == self.length() - header.size();
             return if whole { Ok(()) } else { Err(BAD) };
         }

@@ -256,7 +256,7 @@ impl Section<'_> {
             0 => saved(word(fp_at).transpose()?),
             fixed => Recovery::AtCfa(i64::from(fixed)),
         };
-        let base = cfa(self.machine, info & 1 != 0, offset);
+        let base = cfa(self.machine, info, offset);
         Ok(unsigned(base, saved(Some(ra)), fp))
     }
 }

@@ -102,10 +102,11 @@ fn open(input: &Input<'_>) -> Result<List, Stop> {
     if input.address > u64::from(u32::MAX) {
         return Err(Stop::nothing("the section is more than 4 GiB after the library's start"));
     }
+    let section = Section { header, bytes, machine: input.machine };
     let mut list = List { address: input.address, records: Vec::new(), spent: false };
     let work = Work::of(input.bytes.len());
     for index in 0..header.functions {
-        list.add(&header, bytes, index, &work, input.machine)?;
+        list.add(&section, index, &work)?;
     }
     if list.records.is_empty() {
         return Err(Stop::nothing("no row could be read"));
@@ -148,14 +149,8 @@ fn test(header: &Header, bytes: Bytes<'_>, machine: Abi) -> Result<(), Stop> {
 
 impl List {
     /// Adds a function's rows, all or none.
-    fn add(
-        &mut self,
-        header: &Header,
-        bytes: Bytes<'_>,
-        index: u32,
-        work: &Work,
-        machine: Abi,
-    ) -> Result<(), Stop> {
+    fn add(&mut self, section: &Section<'_>, index: u32, work: &Work) -> Result<(), Stop> {
+        let Section { header, bytes, .. } = section;
         let at = header.functions_at() + i64::from(index) * ENTRY;
         let (start, info) = (bytes.i32(at)?, bytes.u8(at + 16)?);
         let (offset, count) = (bytes.u32(at + 8)?, bytes.u32(at + 12)?);
@@ -163,8 +158,6 @@ impl List {
         if repeats || count == 0 || code == 3 || offset >= header.rows_length {
             return Ok(());
         }
-        let end = header.rows_at() + i64::from(header.rows_length);
-        let reader = Place { bytes, end, width: 1 << code, machine };
         let mut row_at = header.rows_at() + i64::from(offset);
         let kept = self.records.len();
         for _ in 0..count {
@@ -172,7 +165,7 @@ impl List {
                 self.spent = true;
                 break;
             }
-            let Some((first, frame, next)) = reader.row(header, row_at) else {
+            let Some((first, frame, next)) = section.row(row_at, 1 << code) else {
                 self.records.truncate(kept);
                 break;
             };
@@ -185,28 +178,29 @@ impl List {
     }
 }
 
-/// Where a function's rows are.
-struct Place<'a> {
+/// A section with tables that fit.
+struct Section<'a> {
+    header: Header,
     bytes: Bytes<'a>,
-    end: i64,
-    width: u8,
     machine: Abi,
 }
 
-impl Place<'_> {
-    /// A row's first PC in the function, its frame, and the place of the next row.
-    fn row(&self, header: &Header, at: i64) -> Option<(u32, Frame, i64)> {
-        let words = at + i64::from(self.width) + 1;
-        if words > self.end {
+impl Section<'_> {
+    /// A row's first PC in the function, whose field has `width` bytes, its frame, and the place of the next row.
+    fn row(&self, at: i64, width: u8) -> Option<(u32, Frame, i64)> {
+        let header = &self.header;
+        let end = header.rows_at() + i64::from(header.rows_length);
+        let words = at + i64::from(width) + 1;
+        if words > end {
             return None;
         }
-        let start = self.bytes.unsigned(at, self.width).ok()?;
+        let start = self.bytes.unsigned(at, width).ok()?;
         let info = self.bytes.u8(words - 1).ok()?;
         let code = (info >> 1) & 3;
         let (has_ra, has_fp) = (info & 8 != 0, info & 0x10 != 0);
         let size = 1u8 << code;
         let next = words + i64::from(size) * (1 + i64::from(has_ra) + i64::from(has_fp));
-        if code == 3 || next > self.end {
+        if code == 3 || next > end {
             return None;
         }
         let word = |index: i64| self.bytes.signed(words + index * i64::from(size), size).ok();
@@ -219,7 +213,8 @@ impl Place<'_> {
         let fixed = |value: i8| (value != 0).then_some(i32::from(value));
         let ra = saved(fixed(header.fixed_ra).or(stored_ra));
         let fp = saved(stored_fp.or(fixed(header.fixed_fp)));
-        let base = cfa(self.machine, info & 1 == 0, offset);
+        // Bit 0 is taken for FP, not SP.
+        let base = cfa(self.machine, info ^ 1, offset);
         Some((start, unsigned(base, ra, fp), next))
     }
 }

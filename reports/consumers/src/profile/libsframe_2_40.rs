@@ -3,10 +3,10 @@
 use sframe_validator::Abi;
 use sframe_validator::unwind::Frame;
 
-use super::libsframe_2_44::{find, other_places, relative};
 use crate::answer::Stop;
 use crate::consumer::{Consumer, Objects, Opening};
 use crate::input::Input;
+use crate::library::search::{find, other_places, relative};
 use crate::library::{self, Entry, Library, Release, open_input};
 use crate::page::{Fault, Page, Statement, Subject};
 use crate::rows::{NO_ROW, Rows, SPENT, Step, Work};

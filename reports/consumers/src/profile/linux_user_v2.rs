@@ -230,7 +230,7 @@ impl Section<'_> {
         }
         // An offset of 0 means that FP was not saved.
         let fp = if fp == 0 { Recovery::Unchanged } else { Recovery::AtCfa(i64::from(fp)) };
-        let base = cfa(self.machine, info & 1 != 0, word(0)?);
+        let base = cfa(self.machine, info, word(0)?);
         Ok(unsigned(base, Recovery::AtCfa(i64::from(ra)), fp))
     }
 }

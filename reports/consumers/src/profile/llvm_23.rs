@@ -167,7 +167,7 @@ impl Section<'_> {
         let ra: Recovery = saved(fixed_ra.or_else(|| word(1)));
         let fp = saved(word(if is_amd64 { 1 } else { 2 }));
         let frame = word(0).map(|offset| Frame {
-            cfa: cfa(self.machine, info & 1 != 0, offset),
+            cfa: cfa(self.machine, info, offset),
             ra,
             fp,
             ra_signed: info & 0x80 != 0,

@@ -14,8 +14,10 @@ use sframe_record::text::printable_path;
 
 use super::machine::Machine;
 use super::names;
+use crate::input::MemberName;
 use crate::linker::Linker;
 use crate::object::{Object, Refusal, Symbols};
+use crate::options::Options;
 
 /// The length of `!<arch>` or `!<thin>` and the end of the line.
 const MAGIC: usize = 8;
@@ -30,26 +32,15 @@ pub(super) struct Archive {
     /// The first member that defines a symbol that is not weak.
     strong: HashMap<Vec<u8>, usize>,
     /// Members of a thin archive whose files cannot be opened.
-    unopened: Vec<(String, io::Error)>,
+    unopened: Vec<(MemberName, io::Error)>,
     /// Members that end after the end of the archive.
-    truncated: Vec<String>,
+    truncated: Vec<MemberName>,
 }
 
 struct Member {
-    /// `archive.a(member.o)`, or as the linker prints a member of a thin archive.
-    name: String,
+    name: MemberName,
     place: Place,
     pulled: bool,
-}
-
-impl Member {
-    /// The file of a member of a thin archive.
-    fn file(&self) -> Option<String> {
-        match &self.place {
-            Place::Bytes(_) => None,
-            Place::File(file) => Some(printable_path(file)),
-        }
-    }
 }
 
 enum Place {
@@ -77,7 +68,7 @@ impl Archive {
         };
         faults.extend(archive.list(linker, path));
         for number in 0..archive.members.len() {
-            match archive.with_bytes(number, |_, data| Symbols::defined_in(data)) {
+            match archive.with_bytes(number, Symbols::defined_in) {
                 Ok(names) => {
                     for (name, weak) in names {
                         if !weak {
@@ -109,15 +100,16 @@ impl Archive {
                     break;
                 }
             };
-            let (name, is_thin) = match &member.content {
-                Content::File(file) => (*file, true),
-                _ => (Path::new(OsStr::from_bytes(member.name)), false),
-            };
-            let name = printable_path(&names::member(linker, path, name, is_thin));
+            let name = names::member(linker, path, Path::new(OsStr::from_bytes(member.name)));
             let start = usize::try_from(member.start).unwrap_or(usize::MAX);
-            let place = match member.content {
-                Content::Bytes(bytes) => Place::Bytes(start..start.saturating_add(bytes.len())),
-                Content::File(file) => Place::File(named_file(path, file)),
+            let (name, place) = match member.content {
+                Content::Bytes(bytes) => {
+                    (name, Place::Bytes(start..start.saturating_add(bytes.len())))
+                }
+                Content::File(stored) => {
+                    let file = named_file(path, stored);
+                    (names::thin_member(linker, path, stored, &file), Place::File(file))
+                }
                 Content::Damaged(Damage::Truncated) => {
                     self.truncated.push(name);
                     continue;
@@ -134,18 +126,18 @@ impl Archive {
         faults
     }
 
-    pub(super) const fn unopened(&self) -> &[(String, io::Error)] {
+    pub(super) const fn unopened(&self) -> &[(MemberName, io::Error)] {
         self.unopened.as_slice()
     }
 
-    pub(super) const fn truncated(&self) -> &[String] {
+    pub(super) const fn truncated(&self) -> &[MemberName] {
         self.truncated.as_slice()
     }
 
     /// The name and the machine of a member that was not pulled in.
-    pub(super) fn machine(&self, number: usize) -> Option<(String, Machine)> {
+    pub(super) fn machine(&self, number: usize) -> Option<(MemberName, Machine)> {
         let member = self.members.get(number).filter(|member| !member.pulled)?;
-        let machine = self.with_bytes(number, |_, data| Machine::of(data)).ok().flatten()?;
+        let machine = self.with_bytes(number, Machine::of).ok().flatten()?;
         Some((member.name.clone(), machine))
     }
 
@@ -196,40 +188,39 @@ impl Archive {
         wanted
     }
 
-    /// Reads a member, unless it was pulled in before. `collects` is that of [`Object::read`].
+    /// Reads a member, unless it was pulled in before.
     ///
     /// An error has the name of the member.
     pub(super) fn pull(
         &mut self,
         number: usize,
-        collects: bool,
-    ) -> Option<Result<Object, (String, Refusal)>> {
+        options: &Options,
+    ) -> Option<Result<Object, (MemberName, Refusal)>> {
         let member = self.members.get_mut(number)?;
         if std::mem::replace(&mut member.pulled, true) {
             return None;
         }
         let name = member.name.clone();
-        let read = self.with_bytes(number, |name, bytes| Object::read(name, bytes, collects));
-        let read = match read {
+        let read = self.with_bytes(number, |bytes| Object::read(&name.printed, bytes, options));
+        Some(match read {
             Ok(Ok(mut object)) => {
-                object.input.file = self.members.get(number).and_then(Member::file);
+                object.input.member = Some(name);
                 Ok(object)
             }
-            Ok(Err(refusal)) => Err(refusal),
-            Err(error) => Err(Refusal::Fault(error.to_string())),
-        };
-        Some(read.map_err(|refusal| (name, refusal)))
+            Ok(Err(refusal)) => Err((name, refusal)),
+            Err(error) => Err((name, Refusal::Fault(error.to_string()))),
+        })
     }
 
-    fn with_bytes<T>(&self, number: usize, read: impl FnOnce(&str, &[u8]) -> T) -> io::Result<T> {
+    fn with_bytes<T>(&self, number: usize, read: impl FnOnce(&[u8]) -> T) -> io::Result<T> {
         let missing = || io::Error::other("a member is missing");
         let member = self.members.get(number).ok_or_else(missing)?;
         match &member.place {
             Place::Bytes(range) => {
                 let bytes = self.bytes.get(range.clone()).unwrap_or_default();
-                Ok(read(&member.name, bytes))
+                Ok(read(bytes))
             }
-            Place::File(file) => Ok(read(&member.name, &FileBytes::open(file)?)),
+            Place::File(file) => Ok(read(&FileBytes::open(file)?)),
         }
     }
 }

@@ -11,7 +11,7 @@ use sframe_validator::elf::EM_AARCH64;
 use super::{Item, Loader, names};
 use crate::linker::Linker;
 use crate::object;
-use crate::obstacle::Obstacle;
+use crate::obstacle::{Obstacle, ObstacleKind};
 
 /// `EM_386`.
 const EM_386: u16 = 3;
@@ -101,6 +101,17 @@ impl Loader<'_> {
     /// Whether an input is for another machine than the first one, with which the link fails.
     pub(super) fn is_foreign(&mut self, name: &str, machine: Option<Machine>) -> bool {
         let Some(found) = machine else { return false };
+        let linker = self.linker;
+        self.differs(found, name, |first| Obstacle::other_machine(linker, name, first))
+    }
+
+    /// Whether an input is for another machine than the first one, whose name the obstacle has.
+    fn differs(
+        &mut self,
+        found: Machine,
+        name: &str,
+        obstacle: impl FnOnce(&str) -> Obstacle,
+    ) -> bool {
         let Some((expected, first)) = &self.machine else {
             self.machine = Some((found, name.to_owned()));
             return false;
@@ -109,7 +120,7 @@ impl Loader<'_> {
             return false;
         }
         let reason = format!("it is for {found}, and {first} is for {expected}");
-        let obstacle = Obstacle::other_machine(self.linker, name, first);
+        let obstacle = obstacle(first);
         self.refused_because(Obstacle { reason, ..obstacle });
         true
     }
@@ -129,7 +140,9 @@ impl Loader<'_> {
     pub(super) fn is_foreign_member(&mut self, archive: usize, member: usize) -> bool {
         let found = self.archives.get(archive).and_then(|archive| archive.machine(member));
         let Some((name, machine)) = found else { return false };
-        let is_foreign = self.is_foreign(&name, Some(machine));
+        let (linker, kind) = (self.linker, ObstacleKind::OtherMachine);
+        let obstacle = |first: &str| Obstacle::of_member(linker, kind, &name, first);
+        let is_foreign = self.differs(machine, &name.printed, obstacle);
         if is_foreign && let Some(archive) = self.archives.get_mut(archive) {
             archive.leave_out(member);
         }

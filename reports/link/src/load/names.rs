@@ -4,7 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use sframe_record::text::printable_path;
+
 use crate::arguments::Mode;
+use crate::input::MemberName;
 use crate::linker::Linker;
 
 /// How many folders above a script are looked at.
@@ -88,20 +91,30 @@ pub(super) fn shortest(path: &Path) -> PathBuf {
     parts
 }
 
-/// A member of an archive, as the linker prints it (observed). A thin archive stores the path of a member's file, from the
-/// archive's folder: GNU ld prints where this leads, gold and mold the archive as well, and lld what is stored.
-pub(super) fn member(linker: Linker, archive: &Path, stored: &Path, is_thin: bool) -> PathBuf {
-    let inner = match linker {
-        Linker::Ld240 | Linker::Ld244 | Linker::Ld247 if is_thin => return beside(archive, stored),
-        Linker::Gold | Linker::Mold if is_thin => beside(archive, stored),
-        _ => stored.to_owned(),
+/// A member of an archive, as the linker prints it (observed).
+pub(super) fn member(linker: Linker, archive: &Path, member: &Path) -> MemberName {
+    let archive = match linker {
+        Linker::Mold => printable_path(&shortest(archive)),
+        _ => printable_path(archive),
     };
-    let outer = if linker == Linker::Mold { shortest(archive) } else { archive.to_owned() };
-    let mut name = outer.into_os_string();
-    name.push("(");
-    name.push(inner);
-    name.push(")");
-    PathBuf::from(name)
+    let member = printable_path(member);
+    MemberName { printed: format!("{archive}({member})"), archive, member, file: None }
+}
+
+/// A member of a thin archive, as the linker prints it (observed). The archive stores the path of the member's file, from the
+/// archive's folder: GNU ld prints where this leads, gold and mold the archive as well, and lld what is stored.
+pub(super) fn thin_member(
+    linker: Linker,
+    archive: &Path,
+    stored: &Path,
+    file: &Path,
+) -> MemberName {
+    let name = match linker {
+        Linker::Lld | Linker::Wild | Linker::Other => member(linker, archive, stored),
+        _ => member(linker, archive, &beside(archive, stored)),
+    };
+    let printed = if linker.is_gnu_ld() { name.member.clone() } else { name.printed };
+    MemberName { printed, file: Some(printable_path(file)), ..name }
 }
 
 /// A file from the folder of another one, whose path is kept up to its last slash.

@@ -9,6 +9,7 @@ use sframe_record::text::printable_path;
 use super::machine::Machine;
 use super::{Loader, MOST_FAULTS};
 use crate::arguments::Mode;
+use crate::input::MemberName;
 use crate::linker::Linker;
 use crate::object::Refusal;
 use crate::obstacle::{Obstacle, ObstacleKind};
@@ -27,6 +28,11 @@ impl Loader<'_> {
     /// An input that is there, and not what the linker expects.
     pub(super) fn refused(&mut self, kind: ObstacleKind, name: &str) {
         self.refused_because(Obstacle::new(self.linker, kind, name));
+    }
+
+    /// A member of an archive that is there, and not what the linker expects.
+    pub(super) fn refused_member(&mut self, kind: ObstacleKind, name: &MemberName) {
+        self.refused_because(Obstacle::of_member(self.linker, kind, name, ""));
     }
 
     /// An input that is there, and not what the linker expects, with the reason.
@@ -72,7 +78,7 @@ impl Loader<'_> {
 
     /// A member of a thin archive, whose file is missing. lld and mold open all members, gold those that it pulls in. GNU ld
     /// leaves it out of a whole archive without a message.
-    pub(super) fn no_member(&mut self, name: &str, error: &io::Error, mode: Mode) {
+    pub(super) fn no_member(&mut self, name: &MemberName, error: &io::Error, mode: Mode) {
         let opens_all = matches!(self.linker, Linker::Lld | Linker::Mold)
             || (mode.whole_archive && self.linker == Linker::Gold);
         match Obstacle::no_member(self.linker, name, error).filter(|_| opens_all) {
@@ -82,11 +88,11 @@ impl Loader<'_> {
     }
 
     /// A member whose end is missing. lld and mold read all members, the others those that they pull in.
-    pub(super) fn truncated_member(&mut self, name: &str, mode: Mode) {
+    pub(super) fn truncated_member(&mut self, name: &MemberName, mode: Mode) {
         let reads_all = mode.whole_archive || matches!(self.linker, Linker::Lld | Linker::Mold);
         let kind = ObstacleKind::TruncatedMember;
         match reads_all {
-            true => self.refused(kind, name),
+            true => self.refused_member(kind, name),
             false => self.fault(format!(
                 "{name}: {}: the link fails if something needs this member",
                 kind.reason()

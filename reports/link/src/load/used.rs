@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Loader;
 use super::lazy::ENTRY;
+use crate::input::InputKind;
 use crate::object::{Kept, Object, Target, Uses};
 use crate::options::Output;
 
@@ -34,8 +35,8 @@ impl Remembered {
         self.has_versions |= text.contains("VERSION");
     }
 
-    pub(super) fn add(&mut self, object: &mut Object, is_shared: bool) {
-        if is_shared {
+    pub(super) fn add(&mut self, object: &mut Object) {
+        if object.input.kind == InputKind::Shared {
             let symbols = &object.symbols;
             let names = symbols.defined.iter().chain(&symbols.needed);
             self.shared.extend(names.chain(&symbols.weakly_needed).cloned());

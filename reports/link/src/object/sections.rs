@@ -1,13 +1,15 @@
 //! The code and the SFrame sections of a relocatable object.
 
 use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
 
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object as _, ObjectComdat as _};
 use sframe_record::text::printable;
-use sframe_validator::elf::{Elf, SHT_GNU_SFRAME, SHT_PROGBITS, SframeSection};
-use sframe_validator::section::RowBudget;
-use sframe_validator::{Section, section};
+use sframe_validator::elf::{Elf, ElfError, SHT_GNU_SFRAME, SHT_PROGBITS, SframeSection};
+use sframe_validator::section::{Preamble, RowBudget};
+use sframe_validator::{Endian, Section, section};
 
 use crate::input::{Group, Header, Input, Misread, References, SectionType, Sframe};
 
@@ -102,29 +104,56 @@ fn read(content: &SframeSection<'_>, groups: &Groups, input: &mut Input) -> Sfra
         Ok(data) => data,
         Err(error) => return Sframe { fault: Some(error.to_string()), ..sframe },
     };
-    sframe.header = header(data, input.big_endian);
+    sframe.header = header(data, input);
     if !data.is_empty()
         && let Err(fault) = describe(content, data, &mut sframe, groups, input)
     {
-        sframe.fault = Some(fault);
+        sframe.fault = Some(fault.to_string());
     }
     sframe
 }
 
 /// The fields of the preamble, which all versions share, even if the rest cannot be read.
-fn header(data: &[u8], big_endian: bool) -> Option<Header> {
-    let (magic, rest) = data.split_first_chunk::<2>()?;
-    let [version, flags, abi, ..] = *rest else { return None };
-    let flags_of = section::Flags(flags);
-    (matches!(magic, [0xe2, 0xde] | [0xde, 0xe2])).then(|| Header {
+fn header(data: &[u8], input: &Input) -> Option<Header> {
+    let Preamble { endian, version, flags } = Preamble::read(data)?;
+    // The ABI follows the preamble.
+    let abi = *data.get(4)?;
+    Some(Header {
         version,
-        flags,
-        sorted: flags_of.sorted(),
-        frame_pointer: flags_of.frame_pointer(),
-        pc_relative: flags_of.pcrel(),
+        flags: flags.0,
+        sorted: flags.sorted(),
+        frame_pointer: flags.frame_pointer(),
+        pc_relative: flags.pcrel(),
         abi,
-        swapped: (*magic == [0xde, 0xe2]) != big_endian,
+        swapped: (endian == Endian::Big) != input.big_endian,
     })
+}
+
+/// Why an SFrame section cannot be described.
+#[derive(Debug)]
+enum SframeFault {
+    /// Its relocations cannot be read.
+    File(ElfError),
+    /// Its header cannot be read.
+    Section(section::Error),
+}
+
+impl fmt::Display for SframeFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SframeFault::File(error) => error.fmt(f),
+            SframeFault::Section(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for SframeFault {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            SframeFault::File(error) => Some(error),
+            SframeFault::Section(error) => Some(error),
+        }
+    }
 }
 
 fn describe(
@@ -133,9 +162,9 @@ fn describe(
     sframe: &mut Sframe,
     groups: &Groups,
     input: &mut Input,
-) -> Result<(), String> {
-    let placement = content.placement().map_err(|error| error.to_string())?;
-    let section = Section::parse(data, placement).map_err(|error| error.to_string())?;
+) -> Result<(), SframeFault> {
+    let placement = content.placement().map_err(SframeFault::File)?;
+    let section = Section::parse(data, placement).map_err(SframeFault::Section)?;
     let mut budget = section.row_budget();
     sframe.functions = section.entry_count().into();
     let is_big = input.big_endian && input.machine == "AArch64";

@@ -14,6 +14,7 @@ use object::{
 use sframe_validator::elf::{Elf, ElfSection, SHF_ALLOC};
 
 use super::symbols::bare;
+use crate::input::Input;
 
 /// What an object uses and defines.
 #[derive(Clone, Debug, Default)]
@@ -69,12 +70,13 @@ pub(crate) struct Definition {
 }
 
 impl Uses {
-    /// Reads them; `None` if it is not known what SFrame describes. `is_merged` says that its section has version 3.
+    /// Reads them; `None` if it is not known what SFrame of version 3 describes.
     pub(super) fn read(
         elf: &Elf<'_>,
         file: &ElfFile64<'_, Endianness>,
-        is_merged: bool,
+        input: &Input,
     ) -> Option<Uses> {
+        let is_merged = input.section().is_some_and(|section| section.version() == Some(3));
         let described = if is_merged { described(elf)? } else { BTreeSet::new() };
         let mut names = Names { file, known: HashMap::new() };
         let mut uses = Uses { groups: groups(elf, &mut names), ..Uses::default() };

@@ -1,18 +1,39 @@
 //! The messages of linkers about inputs with which the link fails.
 
 use super::{Obstacle, ObstacleKind as Kind};
+use crate::input::MemberName;
 use crate::linker::Linker;
+
+/// The name of an input, in parts if it is a member of an archive.
+#[derive(Clone, Copy)]
+pub(super) struct Name<'a> {
+    input: &'a str,
+    archive: &'a str,
+    member: &'a str,
+}
+
+impl<'a> Name<'a> {
+    /// The name of an input that is in no archive.
+    pub(super) const fn of(input: &'a str) -> Name<'a> {
+        Name { input, archive: input, member: input }
+    }
+
+    pub(super) const fn of_member(name: &'a MemberName) -> Name<'a> {
+        let MemberName { printed, archive, member, .. } = name;
+        Name { input: printed.as_str(), archive: archive.as_str(), member: member.as_str() }
+    }
+}
 
 /// What a linker prints about an input; `None` if it was not observed. `reason` is the system's reason, or the input with
 /// which this one does not agree.
-pub(super) fn message(linker: Linker, kind: Kind, input: &str, reason: &str) -> Option<String> {
+pub(super) fn message(linker: Linker, kind: Kind, name: Name<'_>, reason: &str) -> Option<String> {
     match linker {
         // It depends on the machines that the linker was built for.
         _ if kind == Kind::OtherMachine && (linker.is_gnu_ld() || linker == Linker::Gold) => None,
-        Linker::Ld240 | Linker::Ld244 | Linker::Ld247 => Some(gnu_ld(kind, input, reason)),
-        Linker::Gold => Some(gold(kind, input, reason)),
-        Linker::Lld => Some(lld(kind, input, reason)),
-        Linker::Mold => Some(mold(kind, input, reason)),
+        Linker::Ld240 | Linker::Ld244 | Linker::Ld247 => Some(gnu_ld(kind, name.input, reason)),
+        Linker::Gold => Some(gold(kind, name, reason)),
+        Linker::Lld => Some(lld(kind, name, reason)),
+        Linker::Mold => Some(mold(kind, name, reason)),
         Linker::Wild | Linker::Other => None,
     }
 }
@@ -53,11 +74,12 @@ fn gnu_ld(kind: Kind, input: &str, reason: &str) -> String {
     }
 }
 
-fn gold(kind: Kind, input: &str, reason: &str) -> String {
+fn gold(kind: Kind, name: Name<'_>, reason: &str) -> String {
+    let Name { input, member, .. } = name;
     match kind {
         Kind::Unopened | Kind::NoScript => format!("error: cannot open {input}: {reason}"),
         Kind::NoResponse => format!("error: cannot open @{input}: {reason}"),
-        Kind::NoMember => format!("error: cannot open {}: {reason}", member(input)),
+        Kind::NoMember => format!("error: cannot open {member}: {reason}"),
         Kind::NoLibrary | Kind::NotFound => {
             // -l:file
             format!("error: cannot find {}", input.strip_prefix("-l:").unwrap_or(input))
@@ -73,13 +95,14 @@ fn gold(kind: Kind, input: &str, reason: &str) -> String {
         Kind::Executable | Kind::OtherType | Kind::OtherMachine => {
             format!("error: {input}: unsupported ELF file type")
         }
-        Kind::MemberNotElf => format!("member {} at", member(input)),
+        Kind::MemberNotElf => format!("member {member} at"),
         Kind::NoIndex => "no archive symbol table (run ranlib)".to_owned(),
         Kind::UnknownOption | Kind::NoRoot => format!("{input}: unknown option"),
     }
 }
 
-fn lld(kind: Kind, input: &str, reason: &str) -> String {
+fn lld(kind: Kind, name: Name<'_>, reason: &str) -> String {
+    let Name { input, archive, member } = name;
     match kind {
         Kind::Unopened => format!("error: cannot open {input}: {reason}"),
         Kind::NoResponse => format!("error: cannot open @{input}: {reason}"),
@@ -87,7 +110,6 @@ fn lld(kind: Kind, input: &str, reason: &str) -> String {
         Kind::NotFound => format!("unable to find {input}"),
         Kind::NoScript => format!("error: cannot find linker script {input}"),
         Kind::NoMember => {
-            let (archive, member) = (archive(input), member(input));
             format!(
                 "error: {archive}: could not get the buffer for a child of the archive: '{member}': {reason}"
             )
@@ -101,10 +123,7 @@ fn lld(kind: Kind, input: &str, reason: &str) -> String {
         Kind::Truncated => format!("error: {input}: "),
         Kind::MemberNotElf => format!("error: {input}: not an ELF file"),
         Kind::TruncatedMember => {
-            format!(
-                "error: {}: Archive::children failed: truncated or malformed archive",
-                archive(input)
-            )
+            format!("error: {archive}: Archive::children failed: truncated or malformed archive")
         }
         Kind::OtherMachine => format!("error: {input} is incompatible with {reason}"),
         Kind::Empty | Kind::Executable | Kind::OtherType | Kind::NoIndex => {
@@ -113,12 +132,13 @@ fn lld(kind: Kind, input: &str, reason: &str) -> String {
     }
 }
 
-fn mold(kind: Kind, input: &str, reason: &str) -> String {
+fn mold(kind: Kind, name: Name<'_>, reason: &str) -> String {
+    let Name { input, member, .. } = name;
     match kind {
         Kind::Unopened | Kind::NoScript | Kind::NoResponse => {
             format!("fatal: cannot open {input}: {reason}")
         }
-        Kind::NoMember => format!("fatal: cannot open {}: {reason}", member(input)),
+        Kind::NoMember => format!("fatal: cannot open {member}: {reason}"),
         Kind::NoLibrary | Kind::NotFound => {
             format!("library not found: {}", input.strip_prefix("-l").unwrap_or(input))
         }
@@ -132,9 +152,9 @@ fn mold(kind: Kind, input: &str, reason: &str) -> String {
         Kind::TruncatedHeader => format!("fatal: {input}: unknown machine type"),
         Kind::Truncated => format!("fatal: {input}: e_shoff or e_shnum corrupted"),
         Kind::TruncatedMember => {
-            format!("fatal: {}: e_shoff or e_shnum corrupted", member(input))
+            format!("fatal: {member}: e_shoff or e_shnum corrupted")
         }
-        Kind::OtherMachine => format!("fatal: {}: incompatible file type", member(input)),
+        Kind::OtherMachine => format!("fatal: {member}: incompatible file type"),
         Kind::Empty
         | Kind::NotElf
         | Kind::Executable
@@ -144,16 +164,6 @@ fn mold(kind: Kind, input: &str, reason: &str) -> String {
             format!("fatal: {input}: unknown file type")
         }
     }
-}
-
-/// `archive.a` of `archive.a(member.o)`.
-fn archive(input: &str) -> &str {
-    input.rsplit_once('(').map_or(input, |(archive, _)| archive)
-}
-
-/// `member.o` of `archive.a(member.o)`.
-fn member(input: &str) -> &str {
-    input.strip_suffix(')').and_then(|name| name.rsplit_once('(')).map_or(input, |(_, name)| name)
 }
 
 /// The messages that a linker prints about these inputs: it ends at the first fatal one. mold reads inputs in parallel, and

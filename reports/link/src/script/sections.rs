@@ -144,7 +144,12 @@ fn of_output<'a>(words: &mut impl Iterator<Item = &'a str>, output: &str) -> Pla
                 match matches(word, SFRAME) {
                     _ if is_file_list => {}
                     true if placement == Placement::Orphan => {
-                        placement = placed(output, last_file, excludes);
+                        placement = match last_file {
+                            "*" if !excludes => placed(output),
+                            files => Placement::Undecided(format!(
+                                "it names .sframe of some files ({files}) alone"
+                            )),
+                        };
                     }
                     true => {}
                     false => others = true,
@@ -160,11 +165,8 @@ fn of_output<'a>(words: &mut impl Iterator<Item = &'a str>, output: &str) -> Pla
     }
 }
 
-/// Where a matching description puts the section.
-fn placed(output: &str, files: &str, excludes: bool) -> Placement {
-    if files != "*" || excludes {
-        return Placement::Undecided(format!("it names .sframe of some files ({files}) alone"));
-    }
+/// Where a description of the section of all files puts it.
+fn placed(output: &str) -> Placement {
     match output {
         "/DISCARD/" => Placement::Discarded,
         SFRAME => Placement::Named,
@@ -229,8 +231,12 @@ fn is_in(set: &[char], character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn moved(output: &str, alone: bool) -> Option<Placement> {
-        Some(Placement::Moved { output: output.to_owned(), alone })
+    fn moved_alone(output: &str) -> Option<Placement> {
+        Some(Placement::Moved { output: output.to_owned(), alone: true })
+    }
+
+    fn moved_with_others(output: &str) -> Option<Placement> {
+        Some(Placement::Moved { output: output.to_owned(), alone: false })
     }
 
     #[test]
@@ -246,10 +252,10 @@ mod tests {
             of(".a : { *(.a) } >ram AT> rom :text =0x90 .sframe : { *(.sframe) }"),
             Some(Placement::Named)
         );
-        assert_eq!(of(".rodata : { *(.rodata* .eh_frame .sframe) }"), moved(".rodata", false));
-        assert_eq!(of(".trace : { *(.sframe) }"), moved(".trace", true));
-        assert_eq!(of(".rest : { *(.[p-t]fram?) }"), moved(".rest", true));
-        assert_eq!(of(".rest : { *(.s*) } .sframe : { *(.sframe) }"), moved(".rest", true));
+        assert_eq!(of(".rodata : { *(.rodata* .eh_frame .sframe) }"), moved_with_others(".rodata"));
+        assert_eq!(of(".trace : { *(.sframe) }"), moved_alone(".trace"));
+        assert_eq!(of(".rest : { *(.[p-t]fram?) }"), moved_alone(".rest"));
+        assert_eq!(of(".rest : { *(.s*) } .sframe : { *(.sframe) }"), moved_alone(".rest"));
         assert_eq!(of("/DISCARD/ : { *(.eh_frame) *(.sframe) }"), Some(Placement::Discarded));
         assert_eq!(
             of("/DISCARD/ : { *(.eh_frame) } .sframe : { *(.sframe) }"),
@@ -257,7 +263,7 @@ mod tests {
         );
         assert_eq!(
             of("x = .; .a : { . = ALIGN(8); *(.data) *(SORT(.sframe)) }"),
-            moved(".a", false)
+            moved_with_others(".a")
         );
         assert!(matches!(of(".a : { a.o(.sframe) }"), Some(Placement::Undecided(_))));
         assert!(matches!(

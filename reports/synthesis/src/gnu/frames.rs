@@ -17,11 +17,10 @@ pub(super) const fn unset_offset(abi: Abi) -> i64 {
     }
 }
 
-/// A frame as the release writes it in a function whose rows are flexible or not.
-pub(super) fn written(mut frame: Frame, flexible: bool, release: Release, abi: Abi) -> Frame {
+/// A frame as the release writes it. A CFA for which there is no rule yet gets the base `unset`.
+pub(super) fn written(mut frame: Frame, unset: Register, release: Release, abi: Abi) -> Frame {
     if frame.cfa == Cfa::Undefined {
-        let register = if flexible { NO_REGISTER } else { abi.sp() };
-        frame.cfa = Cfa::RegisterOffset { register, offset: unset_offset(abi) };
+        frame.cfa = Cfa::RegisterOffset { register: unset, offset: unset_offset(abi) };
     }
     if release < Release::V2_47_50 {
         older(&mut frame, abi);

@@ -278,12 +278,13 @@ impl<'c> Translator<'c> {
             return Err(Cause::NoInitialRules);
         }
         let mut end = self.fde.start().address.saturating_add(self.fde.size());
+        let unset = if self.flexible { frames::NO_REGISTER } else { self.abi.sp() };
         let mut rows = Vec::new();
         for Ended { start, state } in self.ended.iter().rev() {
             let frame = if state.outermost {
                 Frame::OUTERMOST
             } else {
-                frames::written(state.frame, self.flexible, self.release, self.abi)
+                frames::written(state.frame, unset, self.release, self.abi)
             };
             rows.push(Row { start: *start, end, frame });
             end = *start;

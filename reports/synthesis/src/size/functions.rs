@@ -86,19 +86,25 @@ impl Functions<'_> {
         let surplus = stored.fre_type()?.width().saturating_sub(narrow);
         let rows = function.rows.len() as u64;
         self.savings.add(Waste::WideStarts, surplus as u64 * rows, 1);
-        self.compare_words(stored.is_flexible(), &function, &needed.words);
+        self.compare_words(stored, &needed.words, &function);
         Ok(function)
     }
 
-    fn compare_words(&mut self, was_flexible: bool, function: &Function, stored: &[u64]) {
+    /// Compares the bytes of the stored words of each row with those that the function needs.
+    fn compare_words(
+        &mut self,
+        stored: &section::Function<'_>,
+        stored_words: &[u64],
+        function: &Function,
+    ) {
         let Some(measured) = measure(self.form, function) else { return };
-        if was_flexible && !measured.flexible {
-            let bytes = stored.iter().sum::<u64>().saturating_sub(measured.words);
+        if stored.is_flexible() && !measured.flexible {
+            let bytes = stored_words.iter().sum::<u64>().saturating_sub(measured.words);
             self.savings.add(Waste::FlexibleRows, bytes, 1);
             return;
         }
         let words = if measured.flexible { flexible_words } else { plain_words };
-        for (row, stored) in function.rows.iter().zip(stored) {
+        for (row, stored) in function.rows.iter().zip(stored_words) {
             let bytes = words(self.form, &row.frame).unwrap_or(*stored);
             self.savings.add(Waste::WideWords, stored.saturating_sub(bytes), 1);
         }

@@ -6,7 +6,7 @@ use core::cmp::Reverse;
 use super::{
     STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STT_OBJECT, Symbol, SymbolTable, TypedSymbol, read_any,
 };
-use crate::elf::{Elf, ElfError, ElfKind, ElfSection};
+use crate::elf::{Elf, ElfError};
 use crate::unwind::CodeAddress;
 
 /// Names for places in code. What no function symbol covers is named after the nearest symbol before it that has no
@@ -114,7 +114,6 @@ struct Mark<'a> {
 
 /// The parts into which the symbols in `.symtab` divide the code of a file.
 fn parts<'a>(file: &Elf<'a>) -> Result<Vec<Part<'a>>, ElfError> {
-    let relocatable = file.kind() == ElfKind::Relocatable;
     let section_of = |index| file.section(index).filter(|section| section.is_executable());
     let wants = |kind, defined_in| {
         let is_wanted = matches!(kind, STT_NOTYPE | STT_OBJECT | STT_FUNC | STT_GNU_IFUNC);
@@ -122,9 +121,8 @@ fn parts<'a>(file: &Elf<'a>) -> Result<Vec<Part<'a>>, ElfError> {
     };
     let mut marks: Vec<Mark<'a>> = Vec::new();
     for found in read_any(file, super::COMPLETE, wants)? {
-        let is_inside = section_of(found.defined_in).is_some_and(|section| {
-            section_range(section, relocatable).contains(&found.symbol.start)
-        });
+        let is_inside = section_of(found.defined_in)
+            .is_some_and(|section| file.range_of(section).contains(&found.symbol.start));
         if is_inside && !is_marker(&found.symbol) {
             let kind = match (found.symbol.size, found.kind) {
                 (0, STT_OBJECT) => Start::Unnamed,
@@ -138,7 +136,7 @@ fn parts<'a>(file: &Elf<'a>) -> Result<Vec<Part<'a>>, ElfError> {
         return Ok(Vec::new());
     }
     for section in file.sections().iter().filter(|section| section.is_executable()) {
-        let range = section_range(section, relocatable);
+        let range = file.range_of(section);
         let mark = |start| Mark { start, kind: Start::Unnamed, symbol: None };
         marks.extend([mark(range.start), mark(range.end)]);
     }
@@ -203,15 +201,6 @@ impl<'a> Parts<'a> {
             self.push(end, outer);
         }
     }
-}
-
-/// The places in a section.
-fn section_range(section: &ElfSection<'_>, relocatable: bool) -> core::ops::Range<CodeAddress> {
-    let start = match relocatable {
-        true => CodeAddress { section: section.index, address: 0 },
-        false => CodeAddress::absolute(section.address),
-    };
-    start..CodeAddress { address: start.address.saturating_add(section.size), ..start }
 }
 
 /// Whether a symbol names nothing: mapping symbols (`$x`, `$d.1`), which say where code and data start, labels that the

@@ -1,11 +1,10 @@
 use crate::abi::Abi;
-use crate::elf::Elf;
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::Function;
 use crate::subject::TotalContext;
 use crate::subject::extents::CodeExtent;
-use crate::subject::facts::InstructionLength;
+use crate::subject::facts::{FileFacts, InstructionLength};
 
 pub(super) static RULE: Rule = Rule {
     name: "row-inside-instruction",
@@ -33,11 +32,9 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
         Abi::Aarch64Big | Abi::Aarch64Little => None,
     };
     let Some(length) = length else { return };
-    let mut budget = facts.decodable.get();
     for extent in &total.extents.code {
-        check_function(total, facts.elf, length, extent, &mut budget, report);
+        check_function(total, facts, length, extent, report);
     }
-    facts.decodable.set(budget);
 }
 
 /// The two leftmost bits of the operation code determine the length (z/Architecture Principles of Operation).
@@ -76,18 +73,18 @@ fn misplaced_row(
 
 fn check_function(
     total: &TotalContext<'_>,
-    elf: &Elf<'_>,
+    facts: &FileFacts<'_>,
     length: InstructionLength,
     extent: &CodeExtent,
-    budget: &mut usize,
     report: &mut Reporter<'_>,
 ) {
     let entry = total.whole.section.entry(extent.index);
     let Some(Ok(function)) = entry.map(|entry| entry.function()) else { return };
-    let Some(code) = elf.code_bytes(extent.start, extent.size.into()) else { return };
-    let Some((number, instruction)) = misplaced_row(&function, length, code, budget) else {
-        return;
-    };
+    let Some(code) = facts.elf.code_bytes(extent.start, extent.size.into()) else { return };
+    let mut budget = facts.decodable.get();
+    let misplaced = misplaced_row(&function, length, code, &mut budget);
+    facts.decodable.set(budget);
+    let Some((number, instruction)) = misplaced else { return };
     let rows = function.frame_row_entries().ok();
     let row = rows.and_then(|mut rows| rows.nth(usize::try_from(number).ok()?)?.ok());
     if let Some(row) = row {

@@ -156,7 +156,7 @@ fn marks_of_functions() {
         if version == 3 {
             out.i64(0x1000).u32(&[16, 0]).u16(count).u8(&[info, info2, 0]);
         } else {
-            entry2(&mut out, 0x1000, 16, [0, count.into()], info, 0);
+            entry2(&mut out, 0x1000, 16, [0, count.into()], [info, 0]);
         }
         let bytes = out.bytes;
         let section = parse(&bytes);
@@ -271,7 +271,7 @@ fn every_pc_is_found_in_sorted_and_unsorted_tables() {
         let number = u32::from(count);
         let mut out = header(2, sorted, Abi::Amd64, [number, 1, 6, 0, number * 20]);
         for index in 0..i32::from(count) {
-            entry2(&mut out, 0x10 + 6 * index, 4, [0, 2], 0, 0);
+            entry2(&mut out, 0x10 + 6 * index, 4, [0, 2], [0, 0]);
         }
         out.u8(&[0, 3, 8, 2, 3, 16]);
         let section = parse(&out.bytes);

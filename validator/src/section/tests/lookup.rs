@@ -54,10 +54,10 @@ fn a_repeated_block_of_unknown_size_is_undecided() {
 #[test]
 fn functions_before_empty_ones_are_found_in_sorted_tables() {
     let mut out = header(2, 1, Abi::Amd64, [3, 3, 9, 0, 60]);
-    entry2(&mut out, 0x1000, 16, [0, 1], 0, 0);
+    entry2(&mut out, 0x1000, 16, [0, 1], [0, 0]);
     // Two functions of size 0 have the same start as the preceding one.
-    entry2(&mut out, 0x1000, 0, [3, 1], 0, 0);
-    entry2(&mut out, 0x1000, 0, [6, 1], 0, 0);
+    entry2(&mut out, 0x1000, 0, [3, 1], [0, 0]);
+    entry2(&mut out, 0x1000, 0, [6, 1], [0, 0]);
     out.u8(&[0, 3, 8, 0, 3, 16, 0, 3, 24]);
     let section = parse(&out.bytes);
     let (function, _) = section.find(0x1008).expect("readable").expect("covered");
@@ -67,8 +67,8 @@ fn functions_before_empty_ones_are_found_in_sorted_tables() {
 #[test]
 fn unsorted_tables_are_searched_linearly() {
     let mut out = header(2, 0, Abi::Amd64, [2, 2, 6, 0, 40]);
-    entry2(&mut out, 0x2000, 16, [0, 1], 0, 0);
-    entry2(&mut out, 0x1000, 16, [3, 1], 0, 0);
+    entry2(&mut out, 0x2000, 16, [0, 1], [0, 0]);
+    entry2(&mut out, 0x1000, 16, [3, 1], [0, 0]);
     out.u8(&[0, 3, 8, 0, 3, 16]);
     let section = parse(&out.bytes);
     let index = |pc| section.find(pc).expect("readable").map(|(function, _)| function.index());
@@ -79,7 +79,7 @@ fn unsorted_tables_are_searched_linearly() {
 fn objects_use_relocations_and_ignore_the_flag() {
     let mut out = header(2, 4, Abi::Amd64, [3, 3, 9, 0, 60]);
     for index in 0..3 {
-        entry2(&mut out, 0x7777, 16, [index * 3, 1], 0, 0);
+        entry2(&mut out, 0x7777, 16, [index * 3, 1], [0, 0]);
     }
     out.u8(&[0, 3, 8, 0, 3, 16, 0, 3, 24]);
     let place = |section, address| CodeAddress { section, address };
@@ -132,8 +132,8 @@ fn a_truncated_table_yields_its_complete_entries() {
 #[test]
 fn unknown_types_affect_only_their_function() {
     let mut out = header(2, 1, Abi::Amd64, [2, 2, 6, 0, 40]);
-    entry2(&mut out, 0x1000, 16, [0, 1], 0x0f, 0);
-    entry2(&mut out, 0x2000, 16, [3, 1], 0, 0);
+    entry2(&mut out, 0x1000, 16, [0, 1], [0x0f, 0]);
+    entry2(&mut out, 0x2000, 16, [3, 1], [0, 0]);
     out.u8(&[0, 3, 8, 0, 3, 16]);
     let section = parse(&out.bytes);
     let error = section.find(0x1000).expect_err("FRE type 15");
@@ -197,7 +197,7 @@ fn shared_rows_are_read_once() {
     let mut out = header(2, 1, Abi::Amd64, [functions, 0, count * 3, 0, functions * 20]);
     for index in 0..functions {
         let start = i32::try_from(index * 0x10000).expect("fits");
-        entry2(&mut out, start, 0x10000, [0, count], 0, 0);
+        entry2(&mut out, start, 0x10000, [0, count], [0, 0]);
     }
     for _ in 0..count {
         out.u8(&[0, 3, 8]);

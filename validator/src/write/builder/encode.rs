@@ -1,8 +1,6 @@
 //! Encodes a frame in the fewest data words of the smallest size. This is the inverse of
 //! [`RowLayout::interpret`](crate::section::RowLayout::interpret).
 
-use alloc::vec::Vec;
-
 use crate::abi::Abi;
 use crate::section::{S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR, Version};
 use crate::unwind::{Cfa, Frame, Recovery, Register};
@@ -45,7 +43,7 @@ pub(super) fn encode_default(
     frame: &Frame,
 ) -> Option<StoredRow> {
     if *frame == Frame::OUTERMOST {
-        return (version > Version::V1).then(|| pack(start, false, false, &[]));
+        return (version > Version::V1).then(|| pack(start, &[]));
     }
     let Cfa::RegisterOffset { register, offset } = frame.cfa else { return None };
     let base_sp = register == abi.sp();
@@ -66,7 +64,7 @@ pub(super) fn encode_default(
     if frame.fp != Recovery::Unchanged {
         words.push(Word::Signed(slot_word(version, abi, frame.fp)?));
     }
-    Some(pack(start, base_sp, frame.ra_signed, &words))
+    Some(StoredRow { base_sp, mangled: frame.ra_signed, ..pack(start, &words) })
 }
 
 /// Encodes a flexible row (V3 3.2); `None` if it cannot express the frame.
@@ -77,7 +75,7 @@ pub(super) fn encode_flexible(
     frame: &Frame,
 ) -> Option<StoredRow> {
     if *frame == Frame::OUTERMOST {
-        return Some(pack(start, false, false, &[]));
+        return Some(pack(start, &[]));
     }
     let (deref, register, offset) = match frame.cfa {
         Cfa::RegisterOffset { register, offset } => (0, register, offset),
@@ -98,7 +96,7 @@ pub(super) fn encode_flexible(
         words.extend(pair(frame.fp)?);
     }
     (abi.is_aarch64() || !frame.ra_signed).then_some(())?;
-    Some(pack(start, false, frame.ra_signed, &words))
+    Some(StoredRow { mangled: frame.ra_signed, ..pack(start, &words) })
 }
 
 fn control(register: Register, bits: u32) -> Option<Word> {
@@ -141,9 +139,9 @@ fn slot_word(version: Version, abi: Abi, recovery: Recovery) -> Option<i32> {
 }
 
 /// All words have the same size, so the widest value determines it.
-fn pack(start: u32, base_sp: bool, mangled: bool, words: &[Word]) -> StoredRow {
+fn pack(start: u32, words: &[Word]) -> StoredRow {
     let width = words.iter().copied().map(Word::width).max().unwrap_or(1);
-    let mut row = StoredRow { start, info: None, base_sp, mangled, width, words: Vec::new() };
+    let mut row = StoredRow { info: None, width, ..StoredRow::raw(start, 0, &[]) };
     let mask = row.mask();
     row.words = words.iter().map(|word| word.bits() & mask).collect();
     row
@@ -151,6 +149,8 @@ fn pack(start: u32, base_sp: bool, mangled: bool, words: &[Word]) -> StoredRow {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     const AMD64: Abi = Abi::Amd64;

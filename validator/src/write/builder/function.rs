@@ -8,6 +8,9 @@ use crate::section::{FreType, FunctionInfo, FunctionInfo2, Version};
 use crate::unwind::Frame;
 use crate::write::stored::{StoredFunction, StoredRow};
 
+/// Encodes a frame as a row that starts at an offset.
+type Encode = fn(Version, Abi, u32, &Frame) -> Option<StoredRow>;
+
 /// A function to be written.
 #[derive(Clone, Debug)]
 pub struct FunctionBuilder {
@@ -129,12 +132,7 @@ impl Row {
 
 impl FunctionBuilder {
     /// The function as it is stored. The error is the index of the row that has no encoding.
-    pub(super) fn stored(
-        &self,
-        version: Version,
-        abi: Abi,
-        relocatable: bool,
-    ) -> Result<StoredFunction, usize> {
+    pub(super) fn stored(&self, version: Version, abi: Abi) -> Result<StoredFunction, usize> {
         let (flexible, rows) = self.stored_rows(version, abi)?;
         let last = self.rows.iter().map(Row::start).max().unwrap_or(0);
         let fre_type = self.fre_type.unwrap_or(FreType::for_start(last));
@@ -142,38 +140,24 @@ impl FunctionBuilder {
         function.fre_type = fre_type;
         function.info |= fre_type.code();
         function.info2 |= if flexible { FunctionInfo2::FLEX } else { FunctionInfo2::DEFAULT };
-        if relocatable {
-            function.start_field.get_or_insert(0);
-        }
         function.rows = rows;
         Ok(function)
     }
 
     /// Encodes all rows as default rows, or else all as flexible ones.
     fn stored_rows(&self, version: Version, abi: Abi) -> Result<(bool, Vec<StoredRow>), usize> {
-        let all = |flexible: bool| {
-            let rows = self.rows.iter().enumerate();
-            let stored =
-                |(number, row): (usize, &Row)| row.stored(version, abi, flexible).ok_or(number);
-            rows.map(stored).collect::<Result<Vec<_>, _>>()
+        let all = |encode: Encode| {
+            let stored = |(number, row): (usize, &Row)| match row {
+                Row::Stored(row) => Ok(row.clone()),
+                Row::Frame { start, frame } => encode(version, abi, *start, frame).ok_or(number),
+            };
+            self.rows.iter().enumerate().map(stored).collect::<Result<Vec<_>, _>>()
         };
-        let default = if self.flexible { Err(0) } else { all(false) };
+        let default = if self.flexible { Err(0) } else { all(encode_default) };
         match default {
             Ok(rows) => Ok((false, rows)),
             Err(row) if version < Version::V3 => Err(row),
-            Err(_) => all(true).map(|rows| (true, rows)),
-        }
-    }
-}
-
-impl Row {
-    fn stored(&self, version: Version, abi: Abi, flexible: bool) -> Option<StoredRow> {
-        match self {
-            Row::Stored(row) => Some(row.clone()),
-            Row::Frame { start, frame } => {
-                let encode = if flexible { encode_flexible } else { encode_default };
-                encode(version, abi, *start, frame)
-            }
+            Err(_) => all(encode_flexible).map(|rows| (true, rows)),
         }
     }
 }

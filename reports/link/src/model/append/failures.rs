@@ -1,7 +1,7 @@
 //! Why gold and lld refuse SFrame sections, in their words.
 
 use super::super::{Duplicates, Link};
-use crate::input::{Group, Input, InputKind, References, SectionType};
+use crate::input::{Group, Input, InputKind, MemberName, References, SectionType};
 use crate::linker::Linker;
 
 /// The number of errors after which lld ends (`--error-limit`).
@@ -93,11 +93,11 @@ fn discarded(input: &Input, references: &References) -> Vec<String> {
 
 /// A place in an SFrame section, as lld writes it: that of a member has the archive at the end.
 fn lld_place(input: &Input, place: u64) -> String {
-    let name = input.name.as_str();
-    let member = name.strip_suffix(')').and_then(|name| name.rsplit_once('('));
-    match member.filter(|_| input.kind == InputKind::Member) {
-        Some((archive, member)) => format!("{member}:(.sframe+{place:#x}) in archive {archive}"),
-        None => format!("{name}:(.sframe+{place:#x})"),
+    match input.member.as_ref().filter(|_| input.kind == InputKind::Member) {
+        Some(MemberName { archive, member, .. }) => {
+            format!("{member}:(.sframe+{place:#x}) in archive {archive}")
+        }
+        None => format!("{}:(.sframe+{place:#x})", input.name),
     }
 }
 
