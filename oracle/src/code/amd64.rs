@@ -72,7 +72,7 @@ pub fn instruction_length(code: &[u8]) -> Option<usize> {
 }
 
 impl<'c> Decoder<'c> for Amd64<'c> {
-    #[inline]
+    #[inline(always)]
     fn decode(
         &mut self,
         code: &'c [u8],
@@ -112,7 +112,7 @@ impl<'c> Decoder<'c> for Amd64<'c> {
 }
 
 /// Where execution continues.
-#[inline]
+#[inline(always)]
 fn next(instruction: &Instruction) -> ControlFlow {
     match instruction.flow_control() {
         FlowControl::Next | FlowControl::Interrupt => match instruction.code() {

@@ -333,7 +333,7 @@ impl<'c> ControlFlowGraph<'c> {
     }
 
     /// Adds an instruction whose effects are those from the number `first_effect` on.
-    #[inline]
+    #[inline(always)]
     fn add_step(
         &mut self,
         address: u64,

@@ -206,7 +206,7 @@ impl<'e> Image<'e> {
 
     /// Where control goes after the instruction of `length` bytes at an [address](Image::flat), if imported functions may not
     /// return. In a relocatable object, relocations determine it, and change the effects.
-    #[inline]
+    #[inline(always)]
     pub(super) fn relocate(
         &self,
         address: u64,

@@ -76,7 +76,7 @@ impl<'e> FileContext<'e> for FunctionContext<'_, 'e> {
         self.program.image.number(address, bytes)
     }
 
-    #[inline]
+    #[inline(always)]
     fn relocate(
         &self,
         address: u64,
