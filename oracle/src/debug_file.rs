@@ -31,10 +31,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use sframe_validator::Endian;
-use sframe_validator::elf::Elf;
+use sframe_validator::elf::{Elf, SHT_NOTE};
 
-/// `SHT_NOTE`.
-const SHT_NOTE: u32 = 7;
 /// `NT_GNU_BUILD_ID`, of notes whose owner is `GNU`.
 const NT_GNU_BUILD_ID: u32 = 3;
 

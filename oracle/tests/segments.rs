@@ -9,11 +9,9 @@ mod common;
 use common::{ALL, open};
 use sframe_oracle::account::{Account, Options, Witnesses, account};
 use sframe_oracle::cfi::{Cfi, RowContext};
-use sframe_validator::elf::{Elf, SHT_PROGBITS, SectionHeaders};
+use sframe_validator::elf::{Elf, SHT_PROGBITS, SHT_SYMTAB, SectionHeaders};
 use sframe_validator::write::elf::claims;
 
-/// `SHT_SYMTAB`.
-const SHT_SYMTAB: u32 = 2;
 /// `PT_GNU_EH_FRAME`.
 const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 

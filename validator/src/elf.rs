@@ -4,6 +4,7 @@
 //! demand. [`Elf::sframe_contents`] leads from a file to its SFrame sections in one call.
 
 mod code;
+mod constants;
 mod headers;
 mod implied;
 mod names;
@@ -15,6 +16,13 @@ mod search_table;
 mod sframe;
 mod symbols;
 
+pub use constants::{
+    EM_386, EM_AARCH64, EM_S390, EM_X86_64, PF_R, PF_W, PF_X, PT_DYNAMIC, PT_GNU_EH_FRAME,
+    PT_GNU_SFRAME, PT_INTERP, PT_LOAD, PT_NOTE, PT_PHDR, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR,
+    SHF_GROUP, SHF_INFO_LINK, SHF_WRITE, SHT_CREL, SHT_DYNAMIC, SHT_DYNSYM, SHT_FINI_ARRAY,
+    SHT_GNU_HASH, SHT_GNU_SFRAME, SHT_GNU_VERSYM, SHT_GROUP, SHT_HASH, SHT_INIT_ARRAY, SHT_NOBITS,
+    SHT_NOTE, SHT_PROGBITS, SHT_REL, SHT_RELA, SHT_RELR, SHT_STRTAB, SHT_SYMTAB, SHT_SYMTAB_SHNDX,
+};
 pub use headers::SectionHeaders;
 pub use relocations::{Relocation, RelocationTable};
 pub use replaced::ReplacedCode;
@@ -40,45 +48,6 @@ use numbers::Numbers;
 use relocations::RelocationIndex;
 use replaced::ReplacedSections;
 use sframe::SframeSections;
-
-/// `SHT_GNU_SFRAME` (binutils 2.45).
-pub const SHT_GNU_SFRAME: u32 = 0x6fff_fff4;
-/// `SHT_PROGBITS`.
-pub const SHT_PROGBITS: u32 = 1;
-/// `SHT_NOBITS`.
-pub const SHT_NOBITS: u32 = 8;
-/// `SHF_WRITE`.
-pub const SHF_WRITE: u64 = 0x1;
-/// `SHF_ALLOC`.
-pub const SHF_ALLOC: u64 = 0x2;
-/// `SHF_EXECINSTR`.
-pub const SHF_EXECINSTR: u64 = 0x4;
-/// `SHF_GROUP`.
-pub const SHF_GROUP: u64 = 0x200;
-/// `PT_LOAD`.
-pub const PT_LOAD: u32 = 1;
-/// `PT_DYNAMIC`.
-const PT_DYNAMIC: u32 = 2;
-/// `PT_INTERP`.
-const PT_INTERP: u32 = 3;
-/// `PT_NOTE`.
-const PT_NOTE: u32 = 4;
-/// `PT_GNU_EH_FRAME`.
-const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
-/// `PT_GNU_SFRAME`.
-pub const PT_GNU_SFRAME: u32 = 0x6474_e554;
-/// `PF_X`.
-pub const PF_X: u32 = 1;
-/// `PF_W`.
-const PF_W: u32 = 2;
-/// `PF_R`.
-pub const PF_R: u32 = 4;
-/// `EM_S390`.
-pub const EM_S390: u16 = 22;
-/// `EM_X86_64`.
-pub const EM_X86_64: u16 = 62;
-/// `EM_AARCH64`.
-pub const EM_AARCH64: u16 = 183;
 
 /// A parsed ELF file.
 #[derive(Clone, Debug)]

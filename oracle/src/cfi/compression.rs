@@ -7,12 +7,9 @@ use flate2::read::ZlibDecoder;
 use gimli::Reader;
 use ruzstd::decoding::StreamingDecoder;
 use sframe_validator::Endian;
-use sframe_validator::elf::{Class, Elf, ElfSection};
+use sframe_validator::elf::{Class, Elf, ElfSection, SHF_COMPRESSED};
 
 use super::pointer::{Slice, byte_order};
-
-/// `SHF_COMPRESSED`.
-const SHF_COMPRESSED: u64 = 0x800;
 
 /// The compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

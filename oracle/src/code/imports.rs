@@ -1,6 +1,6 @@
 //! Imports of a linked file: functions of other files that never return, and how this file reaches them.
 
-use sframe_validator::elf::{Elf, ElfKind, ElfSection};
+use sframe_validator::elf::{Elf, ElfKind, ElfSection, SHT_RELA};
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Abi, Endian};
 
@@ -9,7 +9,6 @@ use super::effect::{ControlFlow, Decoder};
 use super::machine::{Machine, WithDecoder};
 use super::no_return_names::{LONGEST_NAME, never_returns};
 
-const SHT_RELA: u32 = 4;
 /// The size of an entry of `SHT_RELA` and of a symbol table, in bytes.
 const ENTRY: usize = 24;
 /// The maximum number of instructions up to a stub's jump.

@@ -1,8 +1,7 @@
 //! The addresses that data contain.
 
-use sframe_validator::elf::{Elf, ElfKind, ElfSection};
+use sframe_validator::elf::{Elf, ElfKind, ElfSection, SHT_RELA};
 
-const SHT_RELA: u32 = 4;
 /// The size of an entry of `SHT_RELA`, in bytes.
 const RELA: usize = 24;
 /// The size of an address, in bytes.

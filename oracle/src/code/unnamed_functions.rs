@@ -11,7 +11,7 @@ mod walk;
 
 use std::collections::BTreeSet;
 
-use sframe_validator::elf::{Elf, ElfKind, ElfSection, SectionHeaders};
+use sframe_validator::elf::{Elf, ElfKind, ElfSection, SHT_SYMTAB, SectionHeaders};
 use sframe_validator::unwind::CodeAddress;
 
 use super::imports::NoReturnImports;
@@ -19,8 +19,6 @@ use super::machine::Machine;
 use crate::witness::CodeRange;
 use region::Region;
 use walk::Walk;
-
-const SHT_SYMTAB: u32 = 2;
 
 /// What is known about the functions of a file.
 #[derive(Clone, Copy)]

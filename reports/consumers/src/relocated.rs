@@ -1,7 +1,9 @@
 //! The section of a relocatable object, as the program sees it that relocates the object: a linker, or the kernel for a
 //! module.
 
-use sframe_validator::elf::{Elf, ElfSection, Relocation, RelocationTable};
+use sframe_validator::elf::{
+    Elf, ElfSection, Relocation, RelocationTable, SHF_ALLOC, SHF_EXECINSTR,
+};
 use sframe_validator::section::{Placement, Section};
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Abi, Endian};
@@ -13,8 +15,6 @@ use crate::input::Input;
 const FIRST: u64 = 0x1000_0000;
 /// Objects with more code than this are not laid out, because 32-bit starts cannot reach all of it.
 const MOST: u64 = 1 << 30;
-const SHF_ALLOC: u64 = 2;
-const SHF_EXECINSTR: u64 = 4;
 
 /// A section after relocation.
 #[derive(Clone, Debug)]

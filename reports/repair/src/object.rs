@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use sframe_validator::elf::{Elf, ElfSection, Relocation};
+use sframe_validator::elf::{Elf, ElfSection, Relocation, SHT_CREL, SHT_REL, SHT_RELA};
 
 use crate::change::Change;
 use crate::code::Known;
@@ -14,9 +14,6 @@ use crate::error::RepairError;
 use crate::parts::{Part, Start};
 use crate::place::{Place, is_exclusive};
 
-const SHT_RELA: u32 = 4;
-const SHT_REL: u32 = 9;
-const SHT_CREL: u32 = 0x4000_0014;
 /// The bytes of an `Elf64_Rela`.
 pub(crate) const RELA: usize = 24;
 

@@ -2,11 +2,10 @@
 
 use sframe_oracle::cfi::Fde;
 use sframe_validator::Endian;
-use sframe_validator::elf::{Class, Elf, ElfKind};
+use sframe_validator::elf::{Class, Elf, ElfKind, SHT_SYMTAB};
 
 use crate::pattern::instruction_bytes;
 
-const SHT_SYMTAB: u32 = 2;
 /// The size of a symbol table entry in a file of the 64-bit class.
 const ENTRY: usize = 24;
 

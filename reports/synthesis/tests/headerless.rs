@@ -7,11 +7,9 @@
 use sframe_oracle::cfi::Cfi;
 use sframe_synthesis::{Encoding, Forecast, SynthesisError, forecast};
 use sframe_validator::Version;
-use sframe_validator::elf::{Elf, SHT_PROGBITS, Segment};
+use sframe_validator::elf::{Elf, SHT_PROGBITS, SHT_SYMTAB, Segment};
 use sframe_validator::write::elf::claims;
 
-/// `SHT_SYMTAB`.
-const SHT_SYMTAB: u32 = 2;
 /// `PT_GNU_EH_FRAME`.
 const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 

@@ -4,12 +4,10 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{
-    Elf, ElfKind, ElfSection, PF_X, PT_LOAD, SHF_ALLOC, SHT_NOBITS, SectionHeaders, Segment,
+    Elf, ElfKind, ElfSection, PF_X, PT_LOAD, SHF_ALLOC, SHT_NOBITS, SHT_SYMTAB, SectionHeaders,
+    Segment,
 };
 use crate::unwind::CodeAddress;
-
-/// `SHT_SYMTAB`.
-const SHT_SYMTAB: u32 = 2;
 
 /// Sections of a linked file, by address. If a section overlaps an earlier one, only the rest of its range is listed, so
 /// that every address is in at most one section.

@@ -20,8 +20,8 @@ use alloc::vec::Vec;
 use super::numbers::Numbers;
 use super::{
     Class, ElfError, ElfSection, PF_W, PF_X, PT_DYNAMIC, PT_GNU_EH_FRAME, PT_GNU_SFRAME, PT_INTERP,
-    PT_NOTE, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_GNU_SFRAME, SHT_NOBITS, SHT_PROGBITS,
-    Segment,
+    PT_NOTE, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_GNU_SFRAME, SHT_NOBITS, SHT_NOTE,
+    SHT_PROGBITS, Segment,
 };
 use crate::section::Header;
 use crate::text::Text;
@@ -29,8 +29,6 @@ pub(super) use encode::encode;
 pub(super) use image::segments as segments_of_image;
 use loads::{Load, Loads};
 
-/// `SHT_NOTE`.
-const SHT_NOTE: u32 = 7;
 /// The maximum number of notes of a segment that are sections of their own. Real files have some three.
 const MOST_NOTES: usize = 64;
 

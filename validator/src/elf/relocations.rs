@@ -7,16 +7,13 @@ use object::read::elf::{Crel, FileHeader, Rela, SectionHeader, SectionTable, Sym
 use object::read::{SectionIndex, SymbolIndex};
 use object::{Endianness, U32};
 
-use super::{Class, Elf, ElfError, ElfSection, SHF_ALLOC};
+use super::{
+    Class, Elf, ElfError, ElfSection, SHF_ALLOC, SHT_CREL, SHT_REL, SHT_RELA, SHT_RELR,
+    SHT_SYMTAB_SHNDX,
+};
 use crate::section::StartRelocation;
 use crate::unwind::CodeAddress;
 
-const SHT_RELA: u32 = 4;
-const SHT_REL: u32 = 9;
-const SHT_SYMTAB_SHNDX: u32 = 18;
-const SHT_RELR: u32 = 19;
-/// `SHT_CREL`, compact relocations (LLVM).
-const SHT_CREL: u32 = 0x4000_0014;
 /// `R_X86_64_NONE`, `R_AARCH64_NONE`, `R_390_NONE`: 0 on every machine that SFrame is defined for. `ld -r` overwrites
 /// relocations that it discards with it.
 const R_NONE: u32 = 0;

@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 
 use super::code::AddressIndex;
-use super::{Elf, ElfKind, ElfSection, SymbolTable};
+use super::{Elf, ElfKind, ElfSection, SHT_SYMTAB, SymbolTable};
 use crate::unwind::CodeAddress;
 
 /// How the names of sections begin that BOLT has replaced.
@@ -84,9 +84,6 @@ impl<'a> Elf<'a> {
         Some(ReplacedCode { elf: self, whole: index(whole), partly: index(partly), symbols })
     }
 }
-
-/// `SHT_SYMTAB`.
-const SHT_SYMTAB: u32 = 2;
 
 /// The code of a file that was replaced.
 #[derive(Clone, Debug)]

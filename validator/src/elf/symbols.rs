@@ -10,12 +10,10 @@ use object::Endianness;
 use object::elf;
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 
-use super::{Class, Elf, ElfError, ElfKind, Names};
+use super::{Class, Elf, ElfError, ElfKind, Names, SHT_DYNSYM, SHT_SYMTAB};
 use crate::text::Text;
 use crate::unwind::CodeAddress;
 
-const SHT_SYMTAB: u32 = 2;
-const SHT_DYNSYM: u32 = 11;
 /// The tables that list all symbols, unless some were removed.
 const COMPLETE: &[u32] = &[SHT_SYMTAB];
 /// The tables of symbols, by preference.

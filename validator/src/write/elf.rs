@@ -33,16 +33,11 @@ use object::write::elf::{Encoder, FileHeader, FileHeaderLayout, ProgramHeader, R
 use object::write::{StringId, StringTable};
 
 use crate::abi::{Abi, Endian};
-use crate::elf::{Class, EM_AARCH64, EM_S390, EM_X86_64, ElfKind, Segment};
+use crate::elf::{
+    Class, EM_AARCH64, EM_S390, EM_X86_64, ElfKind, SHF_INFO_LINK, SHT_RELA, SHT_STRTAB,
+    SHT_SYMTAB, Segment,
+};
 
-/// `SHT_SYMTAB`.
-pub const SHT_SYMTAB: u32 = 2;
-/// `SHT_STRTAB`.
-pub const SHT_STRTAB: u32 = 3;
-/// `SHT_RELA`.
-pub const SHT_RELA: u32 = 4;
-/// `SHF_INFO_LINK`.
-const SHF_INFO_LINK: u64 = 0x40;
 /// `p_align` of all program headers.
 const SEGMENT_ALIGNMENT: u64 = 8;
 

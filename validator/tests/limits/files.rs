@@ -6,9 +6,9 @@ use crate::sound::{
     AARCH64, AMD64, S390X, V2, V3, based, bytes, entry, first, function, of, second,
 };
 use crate::{allowed, broken, findings};
-use sframe_validator::elf::{Elf, SHF_ALLOC, SHT_NOBITS, SHT_PROGBITS, Segment};
+use sframe_validator::elf::{Elf, SHF_ALLOC, SHT_NOBITS, SHT_PROGBITS, SHT_RELA, Segment};
 use sframe_validator::write::FunctionBuilder;
-use sframe_validator::write::elf::{Image, SHT_RELA, SectionHeader, Symbol};
+use sframe_validator::write::elf::{Image, SectionHeader, Symbol};
 use sframe_validator::{Abi, Version};
 
 const NONE: [&str; 0] = [];

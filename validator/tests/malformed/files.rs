@@ -5,8 +5,8 @@ use crate::Case;
 use crate::host::{Host, PC32, PC64, SFRAME, Section, TEXT, archive, func, linked, object};
 use crate::sound::{AMD64, V2, V3, bytes, first, of, second};
 use sframe_validator::Version;
-use sframe_validator::elf::{Class, SHF_ALLOC, SHF_EXECINSTR, Segment};
-use sframe_validator::write::elf::{Relocation, SHT_RELA, SectionHeader, claims};
+use sframe_validator::elf::{Class, SHF_ALLOC, SHF_EXECINSTR, SHT_RELA, Segment};
+use sframe_validator::write::elf::{Relocation, SectionHeader, claims};
 
 /// Two functions in a shared object.
 fn shared() -> Host {

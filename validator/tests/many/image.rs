@@ -1,8 +1,10 @@
 //! x86-64 ELF files with very many section headers or symbols, including malicious ones.
 
-use sframe_validator::elf::{ElfKind, SHF_ALLOC, SHF_EXECINSTR, SHT_GNU_SFRAME, SHT_PROGBITS};
+use sframe_validator::elf::{
+    ElfKind, SHF_ALLOC, SHF_EXECINSTR, SHT_GNU_SFRAME, SHT_PROGBITS, SHT_RELA,
+};
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
-use sframe_validator::write::elf::{ElfWriter, SHT_RELA, SectionHeader, Symbol, claims};
+use sframe_validator::write::elf::{ElfWriter, SectionHeader, Symbol, claims};
 use sframe_validator::write::{FunctionBuilder, SectionBuilder};
 use sframe_validator::{Abi, Version};
 

@@ -1,14 +1,13 @@
 //! What relocatable objects mean that only the Linux kernel and the C library define: functions that do not return, and the
 //! kernel's tables of instructions that it replaces or whose exceptions it handles.
 
-use sframe_validator::elf::{Elf, ElfSection, RelocationTable};
+use sframe_validator::elf::{Elf, ElfSection, RelocationTable, SHT_RELA};
 use sframe_validator::unwind::CodeAddress;
 
 use super::{CodeRelocations, RelocationTarget};
 use crate::code::conventions::Conventions;
 use crate::code::no_return_names::{LONGEST_NAME, never_returns};
 
-const SHT_RELA: u32 = 4;
 /// The size of an entry of `SHT_RELA` and of a symbol table, in bytes.
 const ENTRY: usize = 24;
 

@@ -6,15 +6,13 @@ use std::path::{Path, PathBuf};
 use sframe_input::archive::{Content, is_archive, members};
 use sframe_input::{FileBytes, MemberCount};
 use sframe_record::text::printable_path;
-use sframe_validator::elf::EM_AARCH64;
+use sframe_validator::elf::{EM_386, EM_AARCH64};
 
 use super::{Item, Loader, names};
 use crate::linker::Linker;
 use crate::object;
 use crate::obstacle::{Obstacle, ObstacleKind};
 
-/// `EM_386`.
-const EM_386: u16 = 3;
 /// `ELFCLASS32` and `ELFDATA2MSB`.
 const CLASS_32: u8 = 1;
 const BIG: u8 = 2;

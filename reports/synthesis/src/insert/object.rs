@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sframe_validator::Abi;
-use sframe_validator::elf::{Elf, SHF_ALLOC};
+use sframe_validator::elf::{Elf, SHF_ALLOC, SHF_INFO_LINK, SHT_RELA, SHT_SYMTAB};
 use sframe_validator::section::Header;
 use sframe_validator::unwind::CodeAddress;
 
@@ -11,9 +11,6 @@ use super::fields::{Relocation, SectionHeader, symbols};
 use super::{CannotInsert, Insertion, extend, section_symbols, sections};
 use crate::place::{Written, section_type};
 
-const SHT_SYMTAB: u32 = 2;
-const SHT_RELA: u32 = 4;
-const SHF_INFO_LINK: u64 = 0x40;
 /// The bytes of a relocation.
 const RELOCATION: u64 = 24;
 

@@ -5,14 +5,11 @@
 //! groups as well.
 
 use sframe_validator::Endian;
-use sframe_validator::elf::Elf;
+use sframe_validator::elf::{Elf, SHT_GROUP, SHT_REL, SHT_RELA};
 
 use super::fields::{SectionHeader, Symbol, push};
 use super::{CannotInsert, extend};
 
-const SHT_RELA: u32 = 4;
-const SHT_REL: u32 = 9;
-const SHT_GROUP: u32 = 17;
 /// The symbols whose addresses matter. Linkers ignore the section if it belongs to no symbol table.
 const SHT_LLVM_ADDRSIG: u32 = 0x6fff_4c03;
 /// How often functions call each other. Relocations name the symbols.

@@ -8,13 +8,13 @@
 //! then, by less than its alignment (observed). So much address space before it is free.
 
 use sframe_validator::Abi;
-use sframe_validator::elf::{Elf, PF_R, PT_GNU_SFRAME, PT_LOAD, SHF_ALLOC, Segment};
+use sframe_validator::elf::{
+    Elf, PF_R, PT_GNU_SFRAME, PT_LOAD, PT_PHDR, SHF_ALLOC, SHT_NOTE, Segment,
+};
 
 use super::CannotInsert;
 use super::fields::{FileHeader, ProgramHeader, SEGMENT_HEADER, SectionHeader, push};
 
-/// `PT_PHDR`.
-const PT_PHDR: u32 = 6;
 /// The smallest size of a page, and the only one on AMD64 and s390x.
 const PAGE: u64 = 0x1000;
 /// The largest size of a page on AArch64.
@@ -24,7 +24,6 @@ const MOST_ALIGNMENT: u64 = 0x20_0000;
 /// The maximum number of zeros that the file gets.
 const MOST_ZEROS: u64 = 0x400_0000;
 
-const SHT_NOTE: u32 = 7;
 /// The name of the section with the note.
 const NOTE_SECTION: &str = ".note.sframe-check";
 /// The owner in the note, with the zero at its end, as long as the next multiple of 4.

@@ -1,21 +1,15 @@
 //! The tables to which PT_DYNAMIC leads (gABI, "Dynamic Section").
 
+use crate::elf::{
+    SHT_DYNAMIC, SHT_DYNSYM, SHT_FINI_ARRAY, SHT_GNU_HASH, SHT_GNU_VERSYM, SHT_HASH,
+    SHT_INIT_ARRAY, SHT_RELA, SHT_RELR, SHT_STRTAB,
+};
 use alloc::vec::Vec;
 
 use super::super::{EM_S390, Segment};
 use super::loads::Loads;
 use super::{Content, Format, Piece};
 
-const SHT_STRTAB: u32 = 3;
-const SHT_RELA: u32 = 4;
-const SHT_HASH: u32 = 5;
-const SHT_DYNAMIC: u32 = 6;
-const SHT_DYNSYM: u32 = 11;
-const SHT_INIT_ARRAY: u32 = 14;
-const SHT_FINI_ARRAY: u32 = 15;
-const SHT_RELR: u32 = 19;
-const SHT_GNU_HASH: u32 = 0x6fff_fff6;
-const SHT_GNU_VERSYM: u32 = 0x6fff_ffff;
 /// `DT_RELA`, the value of `DT_PLTREL` if stubs have relocations with addends.
 const DT_RELA: u64 = 7;
 

@@ -2,11 +2,11 @@
 //! is in the System V ABI (gABI, "Object Files").
 
 use sframe_validator::elf::{
-    ElfKind, PF_R, PT_GNU_SFRAME, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS, SHT_PROGBITS,
-    Segment,
+    ElfKind, PF_R, PT_GNU_SFRAME, PT_LOAD, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR, SHT_NOBITS,
+    SHT_PROGBITS, SHT_RELA, SHT_SYMTAB, Segment,
 };
 use sframe_validator::write::SectionBuilder;
-use sframe_validator::write::elf::{ElfWriter, SHT_RELA, SHT_SYMTAB, SectionHeader, claims};
+use sframe_validator::write::elf::{ElfWriter, SectionHeader, claims};
 use sframe_validator::{Abi, Version};
 
 use super::bombs::block;
@@ -17,7 +17,6 @@ const ABI: Abi = Abi::Amd64;
 /// The version that most readers know.
 const VERSION: Version = Version::V2;
 
-const SHF_COMPRESSED: u64 = 0x800;
 /// Headers that share the bytes of one part, as many as fit into 256 KB.
 const HEADERS: u32 = 4_000;
 /// Rows of 3 bytes in a section that headers share.

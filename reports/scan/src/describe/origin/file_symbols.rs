@@ -1,10 +1,8 @@
 //! The names of source files in the symbol table, which compilers write with `.file`.
 
 use sframe_validator::Endian;
-use sframe_validator::elf::{Class, Elf};
+use sframe_validator::elf::{Class, Elf, SHT_SYMTAB};
 
-/// `SHT_SYMTAB`.
-const SYMTAB: u32 = 2;
 /// `STT_FILE`.
 const FILE: u8 = 4;
 /// The size of `Elf64_Sym`.
@@ -15,7 +13,7 @@ pub(super) fn names<'a>(elf: &Elf<'a>) -> Option<Vec<&'a [u8]>> {
     if elf.class() != Class::Elf64 {
         return None;
     }
-    let table = elf.sections().iter().find(|section| section.sh_type == SYMTAB)?;
+    let table = elf.sections().iter().find(|section| section.sh_type == SHT_SYMTAB)?;
     let strings = elf.section_data(elf.section(table.link)?).ok()?;
     let symbols = elf.section_data(table).ok()?;
     let name = |symbol: &[u8]| {
