@@ -6,7 +6,7 @@ mod unadjusted;
 use std::collections::BTreeSet;
 
 use sframe_record::Record;
-use sframe_validator::elf::{Elf, SframeSection};
+use sframe_validator::elf::{Elf, SHT_CREL, SHT_REL, SHT_RELA, SHT_SYMTAB, SframeSection};
 
 use crate::traits::Traits;
 pub(crate) use unadjusted::{Unadjusted, is_linked_without_sframe};
@@ -52,10 +52,6 @@ impl Evidence {
 
 /// Whether a file has neither a symbol table nor relocations. Assemblers and `ld -r` write both.
 fn is_stripped(elf: &Elf<'_>) -> bool {
-    const SYMTAB: u32 = 2;
-    const RELA: u32 = 4;
-    const REL: u32 = 9;
-    const CREL: u32 = 0x4000_0014;
-    let needed = [SYMTAB, RELA, REL, CREL];
+    let needed = [SHT_SYMTAB, SHT_RELA, SHT_REL, SHT_CREL];
     !elf.sections().iter().any(|section| needed.contains(&section.sh_type))
 }

@@ -6,11 +6,9 @@ use object::Endianness;
 use object::elf::{ET_CORE, FileHeader64};
 use object::read::elf::{FileHeader, ProgramHeader};
 use sframe_validator::Abi;
-use sframe_validator::elf::{EM_AARCH64, EM_S390, EM_X86_64, Elf, PT_LOAD, Segment};
+use sframe_validator::elf::{EM_AARCH64, EM_S390, EM_X86_64, Elf, PT_LOAD, PT_NOTE, Segment};
 
 use super::error::CoreDumpError;
-
-const PT_NOTE: u32 = 4;
 
 /// The machine, and where memory and notes are.
 pub(super) struct Headers {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use object::Endianness;
 use object::elf::FileHeader64;
 use object::read::elf::FileHeader;
-use sframe_validator::elf::{Elf, ElfKind, PF_X, PT_LOAD, Segment};
+use sframe_validator::elf::{Elf, ElfKind, PF_X, PT_DYNAMIC, PT_INTERP, PT_LOAD, PT_PHDR, Segment};
 
 use super::error::ListDefect;
 use super::notes::FileRange;
@@ -22,10 +22,6 @@ use crate::build_id::check_build;
 use crate::error::{FileDefect, UnusableFile};
 use crate::memory::Image;
 use crate::walk::Memory;
-
-const PT_DYNAMIC: u32 = 2;
-const PT_INTERP: u32 = 3;
-const PT_PHDR: u32 = 6;
 
 /// The entry of the dynamic section that the dynamic linker sets to the address of `struct r_debug`.
 const DT_DEBUG: u64 = 21;
