@@ -69,8 +69,15 @@ pub(super) enum Effect {
     /// A function is called and returns: the registers of a set become unknown, and so does the memory below SP.
     Call(u32),
     /// A system call, with its number in a register: the registers of a set become unknown. After the one with the number
-    /// `clone`, and after `clone3`, a new thread may have another stack. Those with the numbers `ends` do not return.
-    SystemCall { number: RegisterNumber, clone: u16, ends: [u16; 3], clobbers: u32 },
+    /// `clone`, a new thread has the stack in `stack`, or that of its parent if it is 0; after `clone3`, it may have another one.
+    /// Those with the numbers `ends` do not return.
+    SystemCall {
+        number: RegisterNumber,
+        clone: u16,
+        stack: RegisterNumber,
+        ends: [u16; 3],
+        clobbers: u32,
+    },
     /// Two registers are compared.
     Compare { a: RegisterNumber, b: RegisterNumber },
     /// A register is compared with a number.

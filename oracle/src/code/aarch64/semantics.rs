@@ -36,6 +36,7 @@ impl Instruction {
                 effects.push(Effect::SystemCall {
                     number: 8,
                     clone: CLONE,
+                    stack: 1,
                     ends: ENDS,
                     clobbers: SYSCALL,
                 });

@@ -17,6 +17,8 @@ const SP: RegisterNumber = 7;
 const FP: RegisterNumber = 6;
 /// RDI.
 const DI: RegisterNumber = 5;
+/// RSI, the stack of a new thread in `clone`.
+const SI: RegisterNumber = 4;
 /// The registers that a system call may change (psABI A.2.1): RAX, RCX, R11.
 const SYSCALL: u32 = 0b1000_0000_0101;
 
@@ -141,6 +143,7 @@ impl Semantics {
                 effects.push(Effect::SystemCall {
                     number: AX,
                     clone: CLONE,
+                    stack: SI,
                     ends: ENDS,
                     clobbers: SYSCALL,
                 });

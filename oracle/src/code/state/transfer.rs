@@ -114,11 +114,13 @@ impl AbstractState {
                 self.clobber(set);
                 self.stack.lose_below(self.sp());
             }
-            Effect::SystemCall { number, clone, ends, clobbers } => {
+            Effect::SystemCall { number, clone, stack, ends, clobbers } => {
                 let called = self.get(number);
                 self.has_ended |=
                     ends.iter().any(|end| called == AbstractValue::Constant((*end).into()));
-                if [AbstractValue::Constant(clone.into()), CLONE3].contains(&called) {
+                let keeps_stack = self.get(stack) == AbstractValue::Constant(0);
+                let is_clone = called == AbstractValue::Constant(clone.into());
+                if is_clone && !keeps_stack || called == CLONE3 {
                     self.set(self.sp, AbstractValue::Unknown);
                 }
                 self.clobber(clobbers);

@@ -185,7 +185,7 @@ const INSTRUCTIONS: &[(u32, &[Effect])] = &[
     // svc #0x0
     (
         0xd400_0001,
-        &[Effect::SystemCall { number: 8, clone: 220, ends: [93, 94, 139], clobbers: 1 }],
+        &[Effect::SystemCall { number: 8, clone: 220, stack: 1, ends: [93, 94, 139], clobbers: 1 }],
     ),
     // ccmp w1, #0x1, #0x0, ne
     (0x7a41_1820, &[Effect::Forget]),

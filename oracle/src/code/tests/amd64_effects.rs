@@ -245,6 +245,7 @@ const INSTRUCTIONS: &[(&[u8], &[Effect])] = &[
         &[Effect::SystemCall {
             number: 0,
             clone: 56,
+            stack: 4,
             ends: [15, 60, 231],
             clobbers: 0b1000_0000_0101,
         }],

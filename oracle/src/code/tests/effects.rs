@@ -108,6 +108,7 @@ fn effects_change_only_what_they_may_change() {
         Effect::SystemCall {
             number: 0,
             clone: 56,
+            stack: 4,
             ends: [15, 60, 231],
             clobbers: 0b1000_0000_0101,
         },

@@ -44,7 +44,7 @@ const SCALE: Effect = Effect::Scale { to: 1, index: 0, size: 4 };
 const DIFFERENCE: Effect = Effect::Subtract { to: 1, a: 0, b: 3 };
 const LOAD: Effect = Effect::Load { to: 1, base: 7, offset: -16 };
 const SYSTEM_CALL: Effect =
-    Effect::SystemCall { number: 0, clone: 56, ends: [15, 60, 231], clobbers: 0b101 };
+    Effect::SystemCall { number: 0, clone: 56, stack: 4, ends: [15, 60, 231], clobbers: 0b101 };
 const SP: AbstractValue = AbstractValue::cfa(-8);
 
 /// The value of RDX, to which the last effect of each line leads.
@@ -110,6 +110,15 @@ fn system_calls_may_change_the_stack() {
         assert_eq!(state.get(1), AbstractValue::Entry(1));
     }
     assert_eq!(after(&[SYSTEM_CALL]).get(7), SP);
+    // The stack of the new thread is in RSI (clone(2)).
+    for (number, stack, sp) in [
+        (56, 0, SP),
+        (56, 0x1000, AbstractValue::Unknown),
+        (435, 0, AbstractValue::Unknown),
+    ] {
+        let state = after(&[constant(0, number), constant(4, stack), SYSTEM_CALL]);
+        assert_eq!(state.get(7), sp, "{number} {stack}");
+    }
 }
 
 #[test]
