@@ -111,11 +111,9 @@ fn system_calls_may_change_the_stack() {
     }
     assert_eq!(after(&[SYSTEM_CALL]).get(7), SP);
     // The stack of the new thread is in RSI (clone(2)).
-    for (number, stack, sp) in [
-        (56, 0, SP),
-        (56, 0x1000, AbstractValue::Unknown),
-        (435, 0, AbstractValue::Unknown),
-    ] {
+    for (number, stack, sp) in
+        [(56, 0, SP), (56, 0x1000, AbstractValue::Unknown), (435, 0, AbstractValue::Unknown)]
+    {
         let state = after(&[constant(0, number), constant(4, stack), SYSTEM_CALL]);
         assert_eq!(state.get(7), sp, "{number} {stack}");
     }
