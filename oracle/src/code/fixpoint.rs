@@ -32,7 +32,7 @@ pub(crate) use loss::Losses;
 pub(super) use replay::Observer;
 use round::{Discovery, Round};
 pub use way::Arrival;
-pub(super) use way::{EdgeState, Stage};
+pub(super) use way::Stage;
 
 /// The maximum number of rounds. Beyond it, nothing is claimed about the function.
 const MAX_ROUNDS: usize = 24;

@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sframe_validator::unwind::{CodeAddress, Recovery, Register};
 
-use super::fixpoint::{Arrival, EdgeState, Observer, Stage};
+use super::fixpoint::{Arrival, Observer, Stage};
 use super::function::Function;
 use super::judgement::{KnownFacts, ProvenRow};
 use super::program::Program;
 use super::state::AbstractState;
 use super::view::WatchedRegisters;
 use crate::witness::CodeRange;
+
+/// The maximum number of edges to one instruction that are listed.
+const MOST_EDGES: usize = 64;
 
 /// An instruction on the way from an entry of a function to a place.
 #[derive(Clone, Debug)]
@@ -52,8 +55,8 @@ impl<'e> Program<'e> {
         function.find_way(address, registers, |address| self.place(address))
     }
 
-    /// The edges that lead to the instruction at an address of `function`, with what is known on each of them, also of some registers.
-    /// Where they differ, nothing is known after the join. Empty if it does not start a basic block.
+    /// What is known on the edges that lead to the instruction at an address of `function`, also of some registers: the first edge with
+    /// each content, at most 64. What they differ in is not known after the join. Empty if it does not start a basic block.
     pub fn edges_to(
         &self,
         function: &mut Function<'e>,
@@ -136,8 +139,7 @@ impl Function<'_> {
         }
     }
 
-    /// The edges that lead to the instruction at an address, in each function to which the code belongs, with what is known on them,
-    /// also of some registers. `place` finds the section of an address in the analysis.
+    /// The first edge to the instruction at an address with each content, in each function to which the code belongs. `place` finds the section of an address in the analysis.
     fn find_edges(
         &mut self,
         address: u64,
@@ -145,12 +147,19 @@ impl Function<'_> {
         place: impl Fn(u64) -> CodeAddress,
     ) -> Vec<IncomingEdge> {
         let (abi, address) = (self.abi, address.wrapping_add(self.base));
-        let edges = self.analyses.iter_mut().flat_map(|analysis| analysis.edges_to(address));
-        let edge = |(from, state): EdgeState| {
-            let facts = KnownFacts { state: &state, abi };
-            let registers = registers.iter().map(|it| facts.recovery(*it)).collect();
-            IncomingEdge { from: place(from), row: facts.proven_row(), registers }
-        };
-        edges.map(edge).collect()
+        let mut edges: Vec<IncomingEdge> = Vec::new();
+        for analysis in &mut self.analyses {
+            analysis.visit_edges_to(address, |from, state| {
+                let facts = KnownFacts { state, abi };
+                let row = facts.proven_row();
+                let registers = registers.iter().map(|it| facts.recovery(*it)).collect();
+                let is_new =
+                    |known: &IncomingEdge| known.row != row || known.registers != registers;
+                if edges.len() < MOST_EDGES && edges.iter().all(is_new) {
+                    edges.push(IncomingEdge { from: place(from), row, registers });
+                }
+            });
+        }
+        edges
     }
 }

@@ -34,9 +34,6 @@ pub(in crate::code) struct Stage {
     pub(in crate::code) ways: usize,
 }
 
-/// What is known on an edge to an instruction: the address of the instruction from which control comes, and the state.
-pub(in crate::code) type EdgeState = (u64, AbstractState);
-
 /// An edge from an instruction to a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
@@ -122,48 +119,58 @@ impl Analysis<'_> {
         addresses.iter().map(|address| to(address).copied().unwrap_or_default()).collect()
     }
 
-    /// What is known on each edge to the instruction at an address, if it starts a block. An exception that passes calls of one
-    /// block is an edge for each of them.
-    pub(in crate::code) fn edges_to(&mut self, address: u64) -> Vec<EdgeState> {
-        let Some(to) = self.block_starting_at(address) else { return Vec::new() };
+    /// Passes each edge to the instruction at an address to `visit`, if it starts a block: the address of the instruction from which
+    /// control comes, and the state on the edge. An exception that passes calls of one block is an edge for each of them.
+    pub(in crate::code) fn visit_edges_to(
+        &mut self,
+        address: u64,
+        mut visit: impl FnMut(u64, &AbstractState),
+    ) {
+        let Some(to) = self.block_starting_at(address) else { return };
         let blocks: Vec<u32> = self.order.iter().map(|(_, block)| *block).collect();
-        let mut found = Vec::new();
         for block in blocks {
-            for edge in self.edges_of(block).into_iter().filter(|edge| edge.to == to) {
-                found.extend(self.state_on(block, edge));
+            let mut edges = self.edges_of(block);
+            edges.retain(|edge| edge.to == to);
+            if !edges.is_empty() {
+                self.visit_edges_of(block, &edges, &mut visit);
             }
         }
-        found
     }
 
-    /// The state on an edge that leaves a block. `None` if control cannot go this way.
-    fn state_on(&mut self, block: u32, edge: Edge) -> Option<EdgeState> {
-        let mut state = self.block(block)?.state.clone();
+    /// Passes the states on edges that leave a block to `visit`, in the order of instructions, if control can go this way.
+    fn visit_edges_of(
+        &mut self,
+        block: u32,
+        edges: &[Edge],
+        visit: &mut impl FnMut(u64, &AbstractState),
+    ) {
+        let Some(mut state) = self.block(block).map(|block| block.state.clone()) else { return };
         let steps: Vec<(u32, Step)> =
             self.steps_of(block).map(|(number, step)| (number, *step)).collect();
+        let mut edges = edges.iter().peekable();
         for (number, step) in steps {
             state.apply_all(self.graph.effects(&step), &mut self.tables);
-            let condition = match step.next {
-                ControlFlow::Branch(_, condition) => Some(condition),
-                _ => None,
-            };
-            if number == edge.from {
-                let is_possible = match (edge.arrival, condition) {
-                    (Arrival::Jump, Some(condition)) => state.refine(condition),
-                    (_, Some(condition)) => self.fall_through(&mut state, condition),
-                    (Arrival::Exception, None) => {
-                        state.remove(self.graph.exceptions.arguments_of(step.address));
+            while let Some(edge) = edges.next_if(|edge| edge.from == number) {
+                let mut on_edge = state.clone();
+                let is_possible = match (edge.arrival, step.next) {
+                    (Arrival::Jump, ControlFlow::Branch(_, condition)) => on_edge.refine(condition),
+                    (_, ControlFlow::Branch(_, condition)) => {
+                        self.fall_through(&mut on_edge, condition)
+                    }
+                    (Arrival::Exception, _) => {
+                        on_edge.remove(self.graph.exceptions.arguments_of(step.address));
                         true
                     }
                     _ => true,
                 };
-                return is_possible.then_some((step.address, state));
+                if is_possible {
+                    visit(step.address, &on_edge);
+                }
             }
-            if let Some(condition) = condition {
+            if let ControlFlow::Branch(_, condition) = step.next {
                 self.fall_through(&mut state, condition);
             }
         }
-        None
     }
 
     /// How the entry at the start of a block is reached.
