@@ -139,7 +139,8 @@ impl Function<'_> {
         }
     }
 
-    /// The first edge to the instruction at an address with each content, in each function to which the code belongs. `place` finds the section of an address in the analysis.
+    /// The first edge with each content that leads to the instruction at an address, in the functions to which the code belongs.
+    /// `place` finds the section of an address in the analysis.
     fn find_edges(
         &mut self,
         address: u64,

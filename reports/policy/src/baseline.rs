@@ -210,7 +210,7 @@ impl Baseline {
     /// Reads a file.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read or is no baseline, or if it has more than 1,000,000 findings, 1 GiB, a text
+    /// Returns an error if it cannot be read or is not a baseline, or if it has more than 1,000,000 findings, 1 GiB, a text
     /// of more than 1 MiB, or more than 256 MiB of different names.
     pub fn read(stream: impl Read) -> Result<Baseline, BaselineError> {
         let document = read::document(stream, MOST)?;

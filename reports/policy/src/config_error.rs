@@ -45,7 +45,7 @@ pub enum ConfigDefect {
     Level(String),
     /// This selects no rule.
     Rule(NoSuchRule),
-    /// This is no pattern, or is beyond the limits for all patterns.
+    /// This is not a pattern, or is beyond the limits for all patterns.
     Pattern(InvalidPattern),
     /// A suppression has no reason.
     NoReason,

@@ -137,7 +137,7 @@ pub struct JoinedWay<'r> {
     pub code_section: Option<Text<'r>>,
     /// The instruction from which it comes.
     pub from: Address,
-    /// The rule, such as `=rsp+16`. Absent if it is not known.
+    /// The rule, such as `rsp+16`. Absent if it is not known.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Text<'r>>,
 }

@@ -68,7 +68,7 @@ impl Assembler {
     /// [`watch_if_asked`](sframe_harness::limited::watch_if_asked).
     ///
     /// # Errors
-    /// Returns an error if the command is no assembler that is known here.
+    /// Returns an error if the command is not an assembler that is known here.
     pub fn find(command: &str, watcher: &Path) -> Result<Assembler, ProgramError> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or(ProgramError::NotACommand)?;

@@ -29,7 +29,7 @@ impl Linker {
     /// [`watch_if_asked`](sframe_harness::limited::watch_if_asked).
     ///
     /// # Errors
-    /// Returns an error if the command is no linker that is known here.
+    /// Returns an error if the command is not a linker that is known here.
     pub fn find(command: &str, watcher: &Path) -> Result<Linker, ProgramError> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or(ProgramError::NotACommand)?;

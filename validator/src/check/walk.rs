@@ -49,8 +49,8 @@ pub(crate) struct Walk<'a> {
     sound: SoundRows,
     sound_places: SoundPlaces,
     sound_functions: SoundFunctions,
-    /// The bytes of rows that the pass may still read: in a sound section, rows do not overlap, so that they are no more than
-    /// the section has.
+    /// The bytes of rows that the pass may still read. It starts with the size of the section: rows of a sound one do not
+    /// overlap.
     budget: u64,
 }
 

@@ -7,8 +7,8 @@ use super::Limits;
 
 /// How many bytes of a buffer are kept for the next package.
 const KEPT: usize = 1 << 24;
-/// How many buffers are kept: one for each thread of a large machine. There are no more than packages that are read at a
-/// time.
+/// The maximum number of buffers that are kept: one for each thread of a large machine. Each was made for a package that was
+/// read while others were.
 const MOST: usize = 256;
 
 /// Reads packages within limits. The threads of a scan share one.

@@ -98,7 +98,7 @@ fn flush<'w>(lines: &mut Vec<WhyLine<'w>>, quiet: &mut Vec<WhyLine<'w>>) {
 }
 
 impl JoinedWay<'_> {
-    /// `=rsp+16 after .text+0x3`.
+    /// `rsp+16 after .text+0x3`.
     fn in_words(&self) -> String {
         let rule = self.rule.as_ref().map_or("nothing known", Text::as_str);
         match &self.code_section {

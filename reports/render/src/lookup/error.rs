@@ -39,7 +39,7 @@ pub enum PlaceError {
     },
     /// It has other digits than hexadecimal ones.
     NotHexadecimal,
-    /// It has no digits, others than a number has, or too many.
+    /// It has no digits, something else among them, or too many.
     Number(ParseIntError),
 }
 

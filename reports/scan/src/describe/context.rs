@@ -39,7 +39,7 @@ enum Notation {
     Abi,
     /// `0x03: base SP, 1 word of 1 byte`.
     RowInfo,
-    /// The bytes are no field.
+    /// The bytes belong to no field.
     Raw,
 }
 

@@ -61,7 +61,7 @@ pub(super) enum LineError {
     AfterEnd,
     /// A field of the line is invalid.
     Field(Defect),
-    /// The line with this number is of no kind that a shard has.
+    /// Shards have no lines like the one with this number.
     UnknownKind(u64),
 }
 
